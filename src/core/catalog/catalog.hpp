@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// core/catalog: what a server says about itself, what a person reviewed of it, and how the two differ.
+// Must not: do I/O, know policies' files. Start reading here; compare.hpp judges one definition, diff.hpp whole
+// catalogs.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "core/json/value.hpp"
+
+namespace cordon::catalog {
+
+// One tool definition, the whole object, unknown members included.
+struct Tool {
+  std::string name = {};
+  std::string definition = {};  // canonical JSON (json::canonical) of the whole object
+};
+
+// What is learned from one serving process or one capture.
+struct Catalog {
+  std::vector<Tool> tools = {};                  // in the server's order
+  std::optional<std::string> instructions = {};  // decoded text; absent when the server gave none
+  std::string server_info = "{}";                // canonical JSON of serverInfo (in the modern era from result _meta)
+  std::string capabilities = "{}";               // canonical JSON of the server's capabilities
+  std::vector<std::string> protocol_versions = {};  // negotiated one, or supportedVersions of discover
+};
+
+// Who set an effect class.
+enum class EffectSource : std::uint8_t { proposed, reviewer };
+
+// A tool that a person reviewed.
+struct PinnedTool {
+  std::string name = {};
+  std::string definition = {};     // canonical JSON, exactly as reviewed
+  std::string digest = {};         // "sha256:…" of the comparison form, see compare.hpp
+  std::string effect = "unknown";  // policy::Effect by name
+  EffectSource effect_source = EffectSource::proposed;
+};
+
+// What binds a snapshot to a launch (product §7): digests, never values.
+struct LaunchFingerprint {
+  std::vector<std::string> command = {};            // as in the policy
+  std::string executable = {};                      // digest of the resolved argv[0]
+  std::map<std::string, std::string> files = {};    // path in argv → digest, regular files only
+  std::string set_values = {};                      // keyed by nothing: digest over the sorted NAME=value lines
+  std::vector<std::string> environment_names = {};  // sorted: pass, set and secrets
+  bool operator==(const LaunchFingerprint&) const = default;
+};
+
+// A reviewed catalog. The in-memory form of the snapshot file.
+struct Snapshot {
+  std::string server = {};
+  std::vector<PinnedTool> tools = {};  // sorted by name
+  std::optional<std::string> instructions = {};
+  std::string server_info = "{}";
+  std::string capabilities = "{}";
+  std::vector<std::string> protocol_versions = {};
+  std::string reviewer = {};
+  std::string reviewed_at = {};  // RFC 3339, UTC
+  bool unattended = false;
+  bool reviewed = true;  // false: a candidate that nobody has accepted
+  LaunchFingerprint launch = {};
+  std::string digest = {};  // "sha256:…" over everything pinned, see digest.hpp
+
+  const PinnedTool* find(std::string_view tool) const;  // nullptr when not pinned; binary search
+};
+
+// Reads one element of a `tools` array. catalog_invalid when it is no object, has no string `name`, the name is empty,
+// longer than 256 bytes or has a lone surrogate or U+0000, or a member equals one of the tool's protocol members only
+// after case folding. `inputSchema` must be an object unless `lenient` (plain catalogs given to diff and effects).
+enum class Leniency : std::uint8_t { served, plain };
+Result<Tool> read_tool(const json::Value& element, Leniency leniency);
+
+}  // namespace cordon::catalog

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How two definitions of one tool relate, and the digests of product §7.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/catalog/catalog.hpp"
+
+namespace cordon::catalog {
+
+enum class Relation : std::uint8_t {
+  equal,     // same comparison form: order of members, of `required` and of `enum` aside
+  cosmetic,  // equal after the closed list of product §4 ($schema, required [], additionalProperties true, execution
+             // and annotations at their protocol defaults)
+  changed,
+};
+
+// `definition` is canonical JSON. The comparison form sorts `required` and `enum` arrays of strings in schemas.
+std::string comparison_form(std::string_view definition);
+// comparison_form with the closed cosmetic list removed.
+std::string cosmetic_form(std::string_view definition);
+
+// "sha256:…" over the comparison form.
+std::string tool_digest(std::string_view definition);
+// "sha256:…" over everything that a snapshot pins (tools, instructions, server_info, capabilities, versions, effects).
+std::string snapshot_digest(const Snapshot& snapshot);
+
+Relation relate(std::string_view pinned_definition, std::string_view live_definition);
+
+}  // namespace cordon::catalog

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// core/gate: the proxy as a pure function: bytes, ends, exits and the time go in, actions come out, in order.
+// Must not: read, write, wait, log or ask for the time. Start reading at session.hpp.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace cordon::gate {
+
+enum class Side : std::uint8_t { client, server };
+
+// One whole line with its LF, for the stdin of the server.
+struct ToServer {
+  std::string line = {};
+};
+// One whole line with its LF, for the stdout of the proxy.
+struct ToClient {
+  std::string line = {};
+};
+// One audit record body: a JSON object with at least "event". Must be durable before any later action is carried out;
+// when it cannot be written call Session::audit_failed and drop the rest of the list.
+struct Record {
+  std::string body = {};
+};
+// One line for the person at stderr, already printable, without LF and without the "mcp-cordon: " prefix.
+struct Notice {
+  std::string text = {};
+};
+// One stray line of the server's stdout, raw bytes without LF: relayed to stderr like the server's own stderr.
+struct Stray {
+  std::string bytes = {};
+};
+struct CloseServerInput {};
+// Ends the server and all it started.
+struct SignalServer {
+  enum class Kind : std::uint8_t { terminate, kill };
+  Kind kind = Kind::terminate;
+};
+// The session is over: flush what was to be written, end the server if it lives, exit with this status.
+struct Stop {
+  int exit_status = 0;
+};
+
+using Action = std::variant<ToServer, ToClient, Record, Notice, Stray, CloseServerInput, SignalServer, Stop>;
+using Actions = std::vector<Action>;
+
+// How the server process ended.
+struct ExitReport {
+  bool signalled = false;
+  int code = 0;  // exit status or signal number
+};
+
+}  // namespace cordon::gate

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One proxied conversation, both eras. Property: any chunking of the same bytes gives the same actions, and after Stop
+// every call returns nothing.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/hash.hpp"
+#include "base/time.hpp"
+#include "core/catalog/catalog.hpp"
+#include "core/gate/action.hpp"
+#include "core/policy/policy.hpp"
+
+namespace cordon::gate {
+
+struct SessionConfig {
+  policy::Policy policy = {};
+  // The reviewed catalog. Absent only with catalog.missing: flag.
+  std::optional<catalog::Snapshot> snapshot = {};
+  // When set, nothing was launched: every request is answered with this error until initialize was answered, stdin
+  // ends, or 10 s pass.
+  std::optional<Error> launch_failure = {};
+  // JSON object for _meta "dev.mcp-cordon/facts" of the initialize and discover results.
+  std::string facts = "{}";
+  std::string session_id = {};  // random, names this launch in audit and in own request ids
+  MacKey argument_key = {};     // per installation, for digests of arguments in audit
+  std::string version = {};     // of mcp-cordon
+  bool read_only = false;       // run --read-only: only tools of reviewed effect `read` pass
+};
+
+class Session {
+ public:
+  explicit Session(SessionConfig config);
+  ~Session();
+  Session(Session&&) noexcept;
+
+  Actions feed(Side from, std::string_view bytes, Instant now);
+  Actions end(Side from, Instant now);  // end of stream
+  Actions exited(ExitReport report, Instant now);
+  Actions terminate(Instant now);     // SIGTERM or SIGINT was received
+  Actions audit_failed(Instant now);  // a Record could not be written
+  Actions tick(Instant now);
+  std::optional<Instant> next_deadline() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cordon::gate

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// core/policy: what one policy file says, as plain values, and how a call is judged by it.
+// Must not: read files or YAML (formats/policy_yaml does). Start reading here, then evaluate.hpp.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cordon::policy {
+
+// Where something stands in the policy file, both from 1; 0 means that a default applies.
+struct Position {
+  int line = 0;
+  int column = 0;
+  bool operator==(const Position&) const = default;
+};
+
+enum class Effect : std::uint8_t { read, write, destructive, execute, send, unknown };
+enum class Action : std::uint8_t { allow, flag, confirm, block, hide };
+
+std::string_view name(Effect effect);
+std::string_view name(Action action);
+std::optional<Effect> effect_from_name(std::string_view name);
+std::optional<Action> action_from_name(std::string_view name);
+
+// ---- launch ----
+
+struct Secret {
+  enum class Source : std::uint8_t { env, file, command };
+  Source source = Source::env;
+  std::string from = {};                  // variable name or file path
+  std::vector<std::string> command = {};  // Source::command
+};
+
+enum class StderrMode : std::uint8_t { relay, file, drop };
+enum class HomeMode : std::uint8_t { kept, temporary };
+
+struct Launch {
+  std::vector<std::string> command = {};
+  bool command_from_client = false;
+  std::string cwd = {};  // empty: the private HOME
+  HomeMode home = HomeMode::kept;
+  std::vector<std::string> pass = {};
+  std::map<std::string, std::string> set = {};
+  std::map<std::string, Secret> secrets = {};
+  StderrMode stderr_mode = StderrMode::relay;
+  Position position = {};
+};
+
+// ---- isolation ----
+
+enum class Backend : std::uint8_t { automatic, native, bubblewrap, none };
+
+struct Grant {
+  std::string path = {};  // outside, as written: absolute or ~/…
+  std::string at = {};    // inside; empty: the same path
+  std::string reason = {};
+  Position position = {};
+};
+
+enum class Syscalls : std::uint8_t { standard, off };  // `default` in the file
+enum class Proc : std::uint8_t { masked, minimal };
+
+struct ResourceLimits {
+  std::optional<std::uint64_t> memory_bytes = {};
+  std::optional<std::uint64_t> processes = {};
+  std::optional<std::uint64_t> open_files = {};
+  std::optional<std::uint64_t> file_size_bytes = {};
+  std::optional<std::uint64_t> cpu_seconds = {};
+};
+
+struct Isolation {
+  Backend backend = Backend::automatic;
+  std::string reason = {};  // demanded for Backend::none
+  // Names of guarantees, see sandbox/plan.hpp.
+  std::vector<std::string> require = {"filesystem", "network",     "processes",   "ipc",
+                                      "syscalls",   "environment", "descriptors", "devices"};
+  std::vector<std::string> runtime = {"system"};
+  std::vector<Grant> read = {};
+  std::vector<Grant> write = {};
+  std::vector<Grant> deny = {};
+  // network: only `none` so far (no interface but lo); unix_sockets: only `none`.
+  Proc proc = Proc::masked;
+  std::optional<std::string> user = {};
+  ResourceLimits limits = {};
+  Syscalls syscalls = Syscalls::standard;
+  Position position = {};
+};
+
+// ---- catalog ----
+
+enum class Missing : std::uint8_t { block, flag };
+enum class DriftAction : std::uint8_t { allow, flag, block, hide, pinned };
+
+struct Drift {
+  DriftAction added = DriftAction::hide;           // hide | flag
+  DriftAction changed = DriftAction::block;        // block | hide | pinned | flag
+  DriftAction removed = DriftAction::flag;         // flag | allow
+  DriftAction cosmetic = DriftAction::allow;       // allow | block (served as pinned either way)
+  DriftAction instructions = DriftAction::pinned;  // pinned | flag | block
+  DriftAction identity = DriftAction::pinned;      // pinned | flag | block
+  DriftAction capabilities = DriftAction::hide;    // hide | block
+  DriftAction launch = DriftAction::block;         // block | flag
+};
+
+struct Catalog {
+  std::string snapshot = {};  // as written; empty: <policy name>.catalog.json beside the policy
+  Missing missing = Missing::block;
+  Drift drift = {};
+  bool accept_unattended = false;
+  std::size_t max_pages = 64;
+  std::size_t max_tools = 20'000;
+  std::size_t max_bytes = 10'000'000;
+};
+
+// ---- tools ----
+
+struct Rule {
+  std::vector<std::string> tools = {};  // globs: * and ?, matched against the whole name
+  std::optional<Action> action = {};
+  Position position = {};
+};
+
+struct Tools {
+  std::map<Effect, Action> effects = {{Effect::read, Action::allow},        {Effect::write, Action::confirm},
+                                      {Effect::destructive, Action::block}, {Effect::execute, Action::block},
+                                      {Effect::send, Action::confirm},      {Effect::unknown, Action::block}};
+  std::map<Effect, Position> effect_positions = {};
+  std::vector<Rule> rules = {};
+};
+
+struct Messages {
+  std::size_t max_bytes = 10'000'000;
+  std::size_t max_depth = 128;
+  std::size_t in_flight = 256;
+};
+
+enum class AuditArguments : std::uint8_t { digest, full, none };
+
+struct Policy {
+  std::string server = {};
+  std::string file = {};  // path of the policy, for messages
+  Launch launch = {};
+  Isolation isolation = {};
+  Catalog catalog = {};
+  Tools tools = {};
+  Messages messages = {};
+  AuditArguments audit_arguments = AuditArguments::digest;
+};
+
+}  // namespace cordon::policy

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// sandbox: a launch is a plan, then an act. spec → (host facts) → plan → stage helper → exec of the server.
+// Must not: know MCP or policies (app translates), use libuv. spec, plan and backends stay pure.
+// Start reading here, then plan.hpp, backends/native.cpp, stage/stage.cpp.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cordon::sandbox {
+
+enum class BackendChoice : std::uint8_t { automatic, native, bubblewrap, none };
+
+struct Mount {
+  std::string source = {};  // outside: absolute, resolved, no symlink in it
+  std::string target = {};  // inside: absolute
+  bool writable = false;
+};
+
+struct Limits {
+  std::optional<std::uint64_t> memory_bytes = {};     // RLIMIT_DATA per process
+  std::optional<std::uint64_t> processes = {};        // RLIMIT_NPROC
+  std::optional<std::uint64_t> open_files = {};       // RLIMIT_NOFILE
+  std::optional<std::uint64_t> file_size_bytes = {};  // RLIMIT_FSIZE
+  std::optional<std::uint64_t> cpu_seconds = {};      // RLIMIT_CPU
+};
+
+// What is asked for, with everything about the outside already resolved by the caller.
+struct LaunchSpec {
+  std::vector<std::string> argv = {};             // argv[0]: absolute path of the real executable
+  std::vector<std::string> environment = {};      // NAME=value, complete; nothing else is passed
+  std::string cwd = {};                           // inside; empty: HOME
+  std::string home_source = {};                   // outside folder for /home/cordon; empty: a temporary one
+  std::vector<Mount> mounts = {};                 // grants of the policy
+  std::vector<std::string> deny = {};             // inside paths that are masked
+  std::vector<std::string> runtime = {"system"};  // presets: node, python, system, none
+  BackendChoice backend = BackendChoice::automatic;
+  std::string none_reason = {};           // from the policy, for BackendChoice::none
+  std::vector<std::string> require = {};  // guarantee names
+  bool proc_minimal = false;
+  bool syscall_filter = true;
+  std::optional<std::string> user = {};  // account to run as when started by root
+  Limits limits = {};
+};
+
+}  // namespace cordon::sandbox
