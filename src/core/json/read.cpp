@@ -323,7 +323,7 @@ class Reader {
 
 }  // namespace
 
-Result<Document> read(std::string text, const Limits& limits) {
+Result<Document> read_from(std::string& text, const Limits& limits) {
   if (text.size() > limits.max_bytes || text.size() > UINT32_MAX) {
     return fail(Errc::message_too_large, text::cat(text.size(), " bytes, more than ", limits.max_bytes));
   }
@@ -333,9 +333,12 @@ Result<Document> read(std::string text, const Limits& limits) {
   auto tape = std::make_unique<Tape>();
   tape->text = std::move(text);
   if (Status status = Reader(*tape, limits).run(); !status) {
+    text = std::move(tape->text);
     return std::unexpected(std::move(status.error()));
   }
   return Document(std::move(tape));
 }
+
+Result<Document> read(std::string text, const Limits& limits) { return read_from(text, limits); }
 
 }  // namespace cordon::json
