@@ -117,13 +117,13 @@ class Differ {
     }
     const bool lowered = effect_rank(after.effect).value_or(0) < effect_rank(before.effect).value_or(0);
     const Severity severity = lowered ? Severity::high : Severity::medium;
-    diff_.changes.push_back({.item = "effect",
-                             .name = before.name,
-                             .kind = ChangeKind::changed,
-                             .severity = severity,
-                             .places = {{.before = json::quoted(before.effect),
-                                         .after = json::quoted(after.effect),
-                                         .severity = severity}}});
+    diff_.changes.push_back(
+        {.item = "effect",
+         .name = before.name,
+         .kind = ChangeKind::changed,
+         .severity = severity,
+         .places = {
+             {.before = json::quoted(before.effect), .after = json::quoted(after.effect), .severity = severity}}});
   }
 
   void compare_instructions() {
@@ -135,12 +135,12 @@ class Differ {
                                                    : ChangeKind::changed;
     const Severity severity = kind == ChangeKind::removed ? Severity::medium : instructions_severity("");
     const auto quoted = [](const std::optional<std::string>& text) { return text ? json::quoted(*text) : ""; };
-    diff_.changes.push_back({.item = "instructions",
-                             .kind = kind,
-                             .severity = severity,
-                             .places = {{.before = quoted(before_.instructions),
-                                         .after = quoted(after_.instructions),
-                                         .severity = severity}}});
+    diff_.changes.push_back(
+        {.item = "instructions",
+         .kind = kind,
+         .severity = severity,
+         .places = {
+             {.before = quoted(before_.instructions), .after = quoted(after_.instructions), .severity = severity}}});
   }
 
   void compare_data(std::string item, const std::string& before, const std::string& after,

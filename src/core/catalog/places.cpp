@@ -14,8 +14,8 @@ namespace {
 using json::Kind;
 using json::Value;
 
-constexpr std::size_t kMaxDepth = 512;            // bounds our recursion, see compare.cpp
-constexpr std::size_t kMaxPointerBytes = 4'096;   // what lies deeper is told as a whole, at the place above it
+constexpr std::size_t kMaxDepth = 512;           // bounds our recursion, see compare.cpp
+constexpr std::size_t kMaxPointerBytes = 4'096;  // what lies deeper is told as a whole, at the place above it
 
 // Keeps the first kMaxPlaces of each severity, so that many harmless places cannot push out a bad one.
 class Collection {
@@ -181,6 +181,9 @@ class Walker {
                order_free(position, key, pair.after, facts_after_)) {
       walk_set(pair);
     } else {
+      if (position == Position::tool && key == "annotations") {
+        severity_ = hint_severity({pair.before.find("readOnlyHint"), pair.after.find("readOnlyHint")}, "readOnlyHint");
+      }
       walk(pair, below_before == below_after ? below_before : Position::data);
     }
   }
@@ -202,7 +205,8 @@ class Walker {
       ++tail;
     }
     for (std::size_t i = start; i < std::max(before.size(), after.size()) - tail; ++i) {
-      const Pair element = {i < before.size() - tail ? before[i] : Value(), i < after.size() - tail ? after[i] : Value()};
+      const Pair element = {i < before.size() - tail ? before[i] : Value(),
+                            i < after.size() - tail ? after[i] : Value()};
       walk_element(element, position, i);
     }
   }

@@ -39,8 +39,9 @@ struct Keyword {
   std::string_view name;
   std::uint8_t dialects;  // in which it means the same as in 2020-12
 };
-// Whatever is not listed (references, identifiers, `dependencies`, `additionalItems`, `contentEncoding`, unknown words, …)
-// counts as meaning something else. `format` is listed because each dialect leaves it to the reader whether it asserts.
+// Whatever is not listed (references, identifiers, `dependencies`, `additionalItems`, `contentEncoding`, unknown words,
+// …) counts as meaning something else. `format` is listed because each dialect leaves it to the reader whether it
+// asserts.
 constexpr std::array kKeywords = {
     Keyword{"$comment", kFrom07},
     Keyword{"additionalProperties", kAll},
@@ -125,9 +126,12 @@ bool mentions_integer(const Value& type) {
   if (type.is(Kind::string)) {
     return type.string_equals("integer");
   }
-  const auto elements = type.elements();
-  return std::ranges::any_of(elements.begin(), elements.end(),
-                             [](const Value& one) { return one.is(Kind::string) && one.string_equals("integer"); });
+  for (const Value element : type.elements()) {
+    if (element.is(Kind::string) && element.string_equals("integer")) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // The dialects in which `keyword: value` means the same as in 2020-12.
@@ -202,6 +206,15 @@ void collect(const Value& value, Position position, SchemaFacts& facts) {
 bool all_omissible(Position position, const Value& object) {
   for (const json::Member member : object.members()) {
     if (!omissible(position, member.key.string(), member.value, {})) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool all_strings(const Value& array) {
+  for (const Value element : array.elements()) {
+    if (!element.is(Kind::string)) {
       return false;
     }
   }
@@ -284,12 +297,7 @@ bool order_free(Position position, std::string_view key, const Value& value, con
   if (!is_schema(position) || !value.is(Kind::array) || facts.references_listed) {
     return false;
   }
-  if (key == "enum") {
-    return true;
-  }
-  const auto elements = value.elements();
-  return key == "required" && std::ranges::all_of(elements.begin(), elements.end(),
-                                                  [](const Value& element) { return element.is(Kind::string); });
+  return key == "enum" || (key == "required" && all_strings(value));
 }
 
 bool omissible(Position position, std::string_view key, const Value& value, const SchemaFacts& facts) {
