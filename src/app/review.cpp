@@ -6,10 +6,7 @@
 #include <ctime>
 #include <utility>
 
-#include "app/fingerprint.hpp"
-#include "base/text.hpp"
 #include "core/catalog/compare.hpp"
-#include "core/json/write.hpp"
 
 namespace cordon::app {
 namespace {
@@ -51,35 +48,38 @@ Review::Review(std::optional<Snapshot> pinned, Snapshot candidate, ReviewScope s
 }
 
 void Review::collect(ReviewScope scope) {
-  add_launch_item();
   for (const catalog::ItemChange& change : catalog::diff(base_, candidate_).changes) {
     if (change.kind == catalog::ChangeKind::cosmetic || change.item == "effect") {
       continue;
     }
-    ReviewItem item{change};
+    ReviewItem item;
+    item.change = change;
     if (change.item == "tool" && change.kind != catalog::ChangeKind::removed) {
       // The class of the old definition is offered again; the person sees the difference above it.
       const PinnedTool* pinned = base_.find(change.name);
       const PinnedTool* live = candidate_.find(change.name);
       item.effect = pinned != nullptr ? pinned->effect : live != nullptr ? live->effect : std::string(kUnknown);
     }
+    if (change.omitted_places > 0) {
+      item.whole = whole_of(change);
+    }
     items_.push_back(std::move(item));
   }
   add_unchanged_tools(scope);
 }
 
-void Review::add_launch_item() {
-  const std::vector<std::string> differences = launch_differences(base_.launch, candidate_.launch);
-  if (differences.empty()) {
-    return;
+std::string Review::whole_of(const catalog::ItemChange& change) const {
+  if (change.item == "tool") {
+    const PinnedTool* live = candidate_.find(change.name);
+    return live == nullptr ? std::string() : live->definition;
   }
-  ReviewItem item;
-  item.change.item = "launch";
-  item.change.severity = catalog::Severity::high;
-  for (const std::string& difference : differences) {
-    item.change.places.push_back({"", "", json::quoted(difference)});
+  if (change.item == "server_info") {
+    return candidate_.server_info;
   }
-  items_.push_back(std::move(item));
+  if (change.item == "capabilities") {
+    return candidate_.capabilities;
+  }
+  return change.item == "launch" ? catalog::fingerprint_json(candidate_.launch) : std::string();
 }
 
 void Review::add_unchanged_tools(ReviewScope scope) {

@@ -17,8 +17,9 @@ namespace cordon::app {
 enum class Decision : std::uint8_t { open, accepted, rejected };
 
 struct ReviewItem {
-  catalog::ItemChange change = {};  // item is also "launch", with one place per difference
+  catalog::ItemChange change = {};  // of a diff; item "effect": a pinned tool that only wants a class
   std::string effect = {};          // tools that are added, changed or unclassified: the class that accepting sets
+  std::string whole = {};           // the new value as JSON, when the diff leaves places out
   Decision decision = Decision::open;
   bool has_effect() const { return !effect.empty(); }
 };
@@ -57,9 +58,9 @@ class Review {
 
  private:
   void collect(ReviewScope scope);
-  void add_launch_item();
   void add_unchanged_tools(ReviewScope scope);
   void apply(const ReviewItem& item, catalog::Snapshot& out) const;
+  std::string whole_of(const catalog::ItemChange& change) const;
   void apply_tool(const ReviewItem& item, catalog::Snapshot& out) const;
 
   catalog::Snapshot base_;

@@ -21,34 +21,6 @@ constexpr std::string_view kHelp =
 
 constexpr std::array<std::string_view, 6> kClasses = {"read", "write", "destructive", "execute", "send", "unknown"};
 
-std::string_view name(catalog::ChangeKind kind) {
-  switch (kind) {
-    case catalog::ChangeKind::added:
-      return "added";
-    case catalog::ChangeKind::removed:
-      return "removed";
-    case catalog::ChangeKind::changed:
-      return "changed";
-    case catalog::ChangeKind::cosmetic:
-      return "cosmetic";
-  }
-  return "changed";
-}
-
-std::string_view name(catalog::Severity severity) {
-  switch (severity) {
-    case catalog::Severity::info:
-      return "info";
-    case catalog::Severity::low:
-      return "low";
-    case catalog::Severity::medium:
-      return "medium";
-    case catalog::Severity::high:
-      return "high";
-  }
-  return "high";
-}
-
 // JSON as indented lines, each with `mark` in front. Nothing is cut: what is not shown cannot be reviewed. Escaping
 // leaves printable ASCII and letters only.
 std::string marked_lines(const std::string& json_text, std::string_view mark) {
@@ -90,7 +62,7 @@ std::string ReviewDialog::item_text() const {
   const catalog::ItemChange& change = item.change;
   std::string head = text::cat('[', current_ + 1, '/', review_.items().size(), "] ", title_of(change));
   if (change.item != "effect") {
-    head += text::cat(": ", name(change.kind), " (", name(change.severity), ")");
+    head += text::cat(": ", catalog::name(change.kind), " (", catalog::name(change.severity), ")");
   }
   std::string out = text::cat('\n', style_.bold(head), '\n');
   for (const catalog::Place& place : change.places) {
@@ -107,6 +79,10 @@ std::string ReviewDialog::item_text() const {
     if (!place.after.empty()) {
       out += style_.green(marked_lines(place.after, "+"));
     }
+  }
+  if (change.omitted_places > 0) {
+    out += text::cat("  and ", change.omitted_places, " more places; all of what is new:\n",
+                     style_.green(marked_lines(item.whole, "+")));
   }
   return out;
 }
