@@ -32,7 +32,7 @@ void write_meta(json::Writer& w, std::string_view server_info, std::string_view 
 }
 
 // Server capabilities by table: tools and logging, each only when it is live and was reviewed.
-void judge_capabilities(Opening& opening, const Value& live, const std::optional<Value>& reviewed) {
+void judge_capabilities(JudgedOpening& opening, const Value& live, const std::optional<Value>& reviewed) {
   const auto has = [&](std::string_view name) {
     return live.find(name).is(Kind::object) && (!reviewed || reviewed->find(name).is(Kind::object));
   };
@@ -96,8 +96,8 @@ Identity read_identity(const Value& result, const Value& server_info) {
   return identity;
 }
 
-Opening judge_opening(const policy::Policy& policy, const catalog::Snapshot* snapshot, const Identity& live) {
-  Opening opening;
+JudgedOpening judge_opening(const policy::Policy& policy, const catalog::Snapshot* snapshot, const Identity& live) {
+  JudgedOpening opening;
   const json::Document live_capabilities = parse_own(live.capabilities);
   if (snapshot == nullptr) {
     opening.server_info = live.server_info;
@@ -132,7 +132,7 @@ Opening judge_opening(const policy::Policy& policy, const catalog::Snapshot* sna
   return opening;
 }
 
-std::string initialize_result(std::string_view protocol_version, const Opening& opening, std::string_view facts) {
+std::string initialize_result(std::string_view protocol_version, const JudgedOpening& opening, std::string_view facts) {
   json::Writer w;
   w.begin_object().member("protocolVersion", protocol_version).member_raw("capabilities", opening.capabilities);
   w.member_raw("serverInfo", opening.server_info);
@@ -144,7 +144,7 @@ std::string initialize_result(std::string_view protocol_version, const Opening& 
   return w.take();
 }
 
-std::string discover_result(const Opening& opening, std::string_view facts) {
+std::string discover_result(const JudgedOpening& opening, std::string_view facts) {
   json::Writer w;
   w.begin_object().key("supportedVersions").begin_array();
   w.string(wire::name(wire::Revision::v2026_07_28)).end_array();

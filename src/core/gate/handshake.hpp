@@ -31,7 +31,7 @@ struct Identity {
 Identity read_identity(const json::Value& result, const json::Value& server_info);
 
 // The judged opening.
-struct Opening {
+struct JudgedOpening {
   std::string server_info = "{}";                // as served
   std::optional<std::string> instructions = {};  // as served
   std::string capabilities = "{}";               // as served
@@ -41,10 +41,10 @@ struct Opening {
   std::vector<DriftNote> drift = {};
 };
 // `snapshot` may be null only with catalog.missing: flag, when everything is served as it is live.
-Opening judge_opening(const policy::Policy& policy, const catalog::Snapshot* snapshot, const Identity& live);
+JudgedOpening judge_opening(const policy::Policy& policy, const catalog::Snapshot* snapshot, const Identity& live);
 
 // Result objects for the client. `facts` is a JSON object.
-std::string initialize_result(std::string_view protocol_version, const Opening& opening, std::string_view facts);
-std::string discover_result(const Opening& opening, std::string_view facts);
+std::string initialize_result(std::string_view protocol_version, const JudgedOpening& opening, std::string_view facts);
+std::string discover_result(const JudgedOpening& opening, std::string_view facts);
 
 }  // namespace cordon::gate

@@ -171,9 +171,9 @@ class Session::Impl {
   Handshake handshake_ = Handshake::none;
   wire::Revision revision_ = wire::Revision::v2025_11_25;
   bool stateless_seen_ = false;
-  std::string stateless_meta_;      // _meta for our own requests, from the client's latest one
-  std::optional<Opening> opening_;  // once the server has been heard
-  LiveTools live_;                  // of the latest complete walk
+  std::string stateless_meta_;            // _meta for our own requests, from the client's latest one
+  std::optional<JudgedOpening> opening_;  // once the server has been heard
+  LiveTools live_;                        // of the latest complete walk
   std::map<Id, Outstanding> outstanding_;
   std::multiset<Id> progress_tokens_;
   std::deque<Id> cancelled_;   // answers to these are dropped
