@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/check_files.hpp"
 
-#include "app/trusted_file.hpp"
+#include "app/plain_file.hpp"
 #include "formats/policy_yaml.hpp"
 #include "formats/snapshot.hpp"
 

@@ -13,19 +13,22 @@
 #include "app/fingerprint.hpp"
 #include "app/paths.hpp"
 #include "app/policy_lookup.hpp"
-#include "app/private_folder.hpp"
 #include "base/text.hpp"
+#include "run/files.hpp"
 
 namespace cordon::app {
 namespace {
 
 // What a server finds programs in: the system's folders, and where its own interpreter lies.
-std::string inside_path(const std::string& executable) {
+std::string inside_path(const sandbox::LaunchSpec& spec) {
   std::string out = "/usr/local/bin:/usr/bin:/bin";
-  const std::string folder = parent_of(executable);
-  const std::vector<std::string_view> parts = text::split(out, ':');
-  if (std::ranges::find(parts, std::string_view(folder)) == parts.end()) {
-    out = text::cat(folder, ':', out);
+  // The spelled one comes first: it is the environment's where a program is started through one (venv).
+  for (const std::string& program : {spec.executable, spec.argv[0]}) {
+    const std::string folder = parent_of(program);
+    const std::vector<std::string_view> parts = text::split(out, ':');
+    if (std::ranges::find(parts, std::string_view(folder)) == parts.end()) {
+      out = text::cat(folder, ':', out);
+    }
   }
   return out;
 }
@@ -33,7 +36,7 @@ std::string inside_path(const std::string& executable) {
 // Nothing is inherited that the policy does not name. `set` wins over `pass`, a secret over both.
 std::map<std::string, std::string> environment_of(const policy::Launch& launch, const Caller& caller,
                                                   const std::map<std::string, std::string>& secrets,
-                                                  const std::string& executable) {
+                                                  const sandbox::LaunchSpec& spec) {
   std::map<std::string, std::string> out;
   for (const std::string& name : launch.pass) {
     if (const auto found = caller.environment.find(name); found != caller.environment.end()) {
@@ -41,7 +44,7 @@ std::map<std::string, std::string> environment_of(const policy::Launch& launch, 
     }
   }
   // Outside folders mean nothing inside, so these three are ours unless the policy sets them.
-  out["PATH"] = inside_path(executable);
+  out["PATH"] = inside_path(spec);
   out["HOME"] = kInsideHome;
   out["TMPDIR"] = "/tmp";
   for (const auto& [name, value] : launch.set) {
@@ -65,25 +68,6 @@ sandbox::BackendChoice backend_of(policy::Backend backend) {
       return sandbox::BackendChoice::none;
   }
   return sandbox::BackendChoice::automatic;
-}
-
-// A preset shows the system's folders; elsewhere (nvm, pyenv, /opt) the program itself has to be shown.
-bool shown_by_preset(const std::string& path, const std::vector<std::string>& runtime) {
-  if (std::ranges::all_of(runtime, [](const std::string& preset) { return preset == "none"; })) {
-    return false;
-  }
-  constexpr std::array<std::string_view, 6> kSystem = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32"};
-  return std::ranges::any_of(kSystem, [&path](std::string_view folder) { return is_within(path, folder); });
-}
-
-void show_executable(sandbox::LaunchSpec& spec) {
-  const std::string& path = spec.argv[0];
-  const auto covers = [&path](const sandbox::Mount& mount) { return is_within(path, mount.target); };
-  if (shown_by_preset(path, spec.runtime) || std::ranges::any_of(spec.mounts, covers)) {
-    return;
-  }
-  spec.mounts.push_back({path, path, false});
-  std::ranges::sort(spec.mounts, {}, &sandbox::Mount::target);
 }
 
 // `cwd` is an inside path; "~/" means a granted folder of the caller's home, seen where the grant puts it.
@@ -123,8 +107,9 @@ void copy_isolation(const policy::Isolation& isolation, sandbox::LaunchSpec& spe
 
 Status check_words(const std::vector<std::string>& words, const std::string& where) {
   for (const std::string& word : words) {
-    if (word.find('\0') != std::string::npos) {
-      return fail(Errc::policy_invalid, "launch.command holds a NUL byte", where);
+    // What a client gives is any bytes; it has to go into JSON, and back from there unchanged.
+    if (!text::valid_utf8(word) || word.find('\0') != std::string::npos) {
+      return fail(Errc::policy_invalid, "the command holds a word that is no text in UTF-8", where);
     }
   }
   return {};
@@ -146,11 +131,11 @@ Status add_environment(const LaunchRequest& request, PreparedLaunch& out) {
   }
   for (const auto& [name, value] : secrets) {
     if (!value.empty()) {
-      out.secrets.push_back(value);
+      out.secrets.push_back({name, value});
     }
   }
   for (const auto& [name, value] :
-       environment_of(request.policy.launch, request.caller, secrets, out.spec.argv[0])) {
+       environment_of(request.policy.launch, request.caller, secrets, out.spec)) {
     out.environment_names.push_back(name);
     out.spec.environment.push_back(text::cat(name, '=', value));
   }
@@ -205,7 +190,8 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
 
   PreparedLaunch out;
   out.spec.argv = *command;
-  out.spec.argv[0] = program->real;
+  out.spec.argv[0] = program->path;
+  out.spec.executable = program->real;
   out.spec.mounts = std::move(grants->mounts);
   out.spec.deny = std::move(grants->deny);
   copy_isolation(policy.isolation, out.spec);
@@ -219,13 +205,14 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
     return std::unexpected(print.error());
   }
   out.fingerprint = std::move(*print);
-  show_executable(out.spec);
   if (policy.launch.home == policy::HomeMode::kept) {
     out.spec.home_source = home_path(request.caller, policy.server);
     if (request.depth == LaunchRequest::Depth::start) {
-      if (const Status made = make_private_folder(out.spec.home_source); !made) {
+      Result<std::string> made = run::ensure_private_folder(out.spec.home_source);
+      if (!made) {
         return std::unexpected(made.error());
       }
+      out.spec.home_source = std::move(*made);
     }
   }
   // Last, because fetching a secret may ask the person or take time.

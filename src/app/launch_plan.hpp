@@ -9,6 +9,7 @@
 #include "app/grants.hpp"
 #include "app/secrets.hpp"
 #include "base/error.hpp"
+#include "base/mask.hpp"
 #include "core/catalog/catalog.hpp"
 #include "core/policy/policy.hpp"
 #include "sandbox/spec.hpp"
@@ -30,7 +31,7 @@ struct LaunchRequest {
 struct PreparedLaunch {
   sandbox::LaunchSpec spec = {};
   catalog::LaunchFingerprint fingerprint = {};
-  std::vector<std::string> secrets = {};            // values that must not be written anywhere
+  std::vector<NamedSecret> secrets = {};            // values that must not be written anywhere
   std::vector<std::string> environment_names = {};  // of all that the server gets
 };
 

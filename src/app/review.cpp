@@ -132,7 +132,6 @@ void Review::apply_tool(const ReviewItem& item, Snapshot& out) const {
   const PinnedTool* live = candidate_.find(name);
   PinnedTool tool = live != nullptr && item.change.item == "tool" ? *live : present ? *place : PinnedTool{};
   CORDON_ASSERT(tool.name == name);
-  tool.digest = catalog::tool_digest(tool.definition);
   tool.effect = item.effect;
   tool.effect_source = unattended_ ? catalog::EffectSource::proposed : catalog::EffectSource::reviewer;
   if (present) {
@@ -173,7 +172,7 @@ Snapshot Review::result(const Signature& signature) const {
   out.reviewer = signature.reviewer;
   out.reviewed_at = signature.time;
   out.unattended = signature.unattended;
-  out.digest = catalog::snapshot_digest(out);
+  catalog::seal(out);
   return out;
 }
 

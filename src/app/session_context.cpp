@@ -3,14 +3,17 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
+
 #include <utility>
 
-#include "app/trusted_file.hpp"
+#include "app/paths.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "core/catalog/compare.hpp"
 #include "formats/policy_yaml.hpp"
 #include "formats/snapshot.hpp"
+#include "run/files.hpp"
 
 namespace cordon::app {
 namespace {
@@ -34,11 +37,6 @@ Status check_ceilings(const Caller& caller) {
     return refuse(system);
   }
   return {};
-}
-
-bool exists(const std::string& path) {
-  struct stat info {};
-  return ::lstat(path.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
 std::string review_again(const LoadedPolicy& loaded) {
@@ -76,28 +74,29 @@ Result<LoadedPolicy> load_policy(const Caller& caller, const PolicyChoice& choic
   if (!location) {
     return std::unexpected(location.error());
   }
-  const Result<std::string> text = read_trusted(location->path, kMaxPolicyBytes);
-  if (!text) {
-    return std::unexpected(text.error());
+  const Result<run::TrustedFile> file = run::read_trusted(location->path, {.max_bytes = kMaxPolicyBytes});
+  if (!file) {
+    return std::unexpected(file.error());
   }
-  Result<policy::Policy> policy = formats::read_policy(*text, location->path);
+  Result<policy::Policy> policy = formats::read_policy(file->content, location->path);
   if (!policy) {
     return std::unexpected(policy.error());
   }
-  return LoadedPolicy{std::move(*location), std::move(*policy), sha256_text(*text)};
+  return LoadedPolicy{std::move(*location), std::move(*policy), sha256_text(file->content)};
 }
 
 Result<LoadedSnapshot> load_snapshot(const Caller& caller, const LoadedPolicy& loaded) {
   LoadedSnapshot out;
   out.location = snapshot_to_read(caller, loaded.location, loaded.policy.catalog.snapshot);
-  if (!exists(out.location.path)) {
+  const Result<std::optional<run::TrustedFile>> file =
+      run::read_trusted_if_present(out.location.path, {.max_bytes = formats::kCatalogFileLimits.max_bytes});
+  if (!file) {
+    return std::unexpected(file.error());
+  }
+  if (!*file) {
     return out;
   }
-  const Result<std::string> text = read_trusted(out.location.path, formats::kCatalogFileLimits.max_bytes);
-  if (!text) {
-    return std::unexpected(text.error());
-  }
-  Result<catalog::Snapshot> snapshot = formats::read_snapshot(*text, out.location.path);
+  Result<catalog::Snapshot> snapshot = formats::read_snapshot((*file)->content, out.location.path);
   if (!snapshot) {
     return std::unexpected(snapshot.error());
   }
@@ -105,7 +104,7 @@ Result<LoadedSnapshot> load_snapshot(const Caller& caller, const LoadedPolicy& l
     return std::unexpected(fits.error());
   }
   out.snapshot = std::move(*snapshot);
-  out.digest = sha256_text(*text);
+  out.digest = sha256_text((*file)->content);
   return out;
 }
 
@@ -130,18 +129,27 @@ Result<std::string> store_snapshot(const Caller& caller, const LoadedPolicy& loa
       snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot);
   snapshot.policy = location.bound ? catalog::PolicyBinding{loaded.location.path, loaded.digest}
                                    : catalog::PolicyBinding{};
-  if (const Status written = write_trusted(location.path, formats::write_snapshot(snapshot)); !written) {
+  if (location.bound) {
+    if (const Result<std::string> folder = run::ensure_private_folder(parent_of(location.path)); !folder) {
+      return std::unexpected(folder.error());
+    }
+  }
+  // Nothing secret is in it, and a policy of root's may be used by everybody.
+  const Status written =
+      run::write_atomic(location.path, formats::write_snapshot(snapshot), {.replace = run::Replace::existing, .mode = 0644});
+  if (!written) {
     return std::unexpected(written.error());
   }
   return location.path;
 }
 
 Result<catalog::Snapshot> load_candidate(const std::string& path, const LoadedPolicy& loaded) {
-  const Result<std::string> text = read_trusted(path, formats::kCatalogFileLimits.max_bytes);
-  if (!text) {
-    return std::unexpected(text.error());
+  const Result<run::TrustedFile> file =
+      run::read_trusted(path, {.max_bytes = formats::kCatalogFileLimits.max_bytes});
+  if (!file) {
+    return std::unexpected(file.error());
   }
-  Result<catalog::Snapshot> candidate = formats::read_snapshot(*text, path);
+  Result<catalog::Snapshot> candidate = formats::read_snapshot(file->content, path);
   if (!candidate) {
     return candidate;
   }
