@@ -17,6 +17,7 @@ struct CaptureRequest {
   const LoadedPolicy& loaded;
   std::vector<std::string> client_command = {};
   std::string version = {};
+  const catalog::Snapshot* reviewed = nullptr;  // classes of definitions that it pins are carried over
 };
 
 // A candidate with the launch fingerprint of this start. Opens with `initialize` first; a server that refuses that gets

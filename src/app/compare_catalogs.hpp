@@ -2,7 +2,10 @@
 #pragma once
 // diff: a snapshot against the live catalog, or any two catalog files.
 
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/capture.hpp"
 #include "app/style.hpp"
@@ -11,14 +14,8 @@
 
 namespace cordon::app {
 
-struct Comparison {
-  std::string before = {};  // where each side came from, for the report
-  std::string after = {};
-  catalog::Diff diff = {};
-};
-
 // Starts nothing. Files may be snapshots, candidates or plain lists of tools.
-Result<Comparison> compare_files(const std::string& before, const std::string& after);
+Result<catalog::Diff> compare_files(const std::string& before, const std::string& after);
 
 struct LiveComparison {
   const Caller& caller;
@@ -28,9 +25,10 @@ struct LiveComparison {
 };
 
 // snapshot_missing when there is none; an unattended one is compared like any other.
-Result<Comparison> compare_live(const LiveComparison& request);
+Result<catalog::Diff> compare_live(const LiveComparison& request);
 
-enum class DiffFormat : std::uint8_t { text, json };
-std::string render(const Comparison& comparison, DiffFormat format, Style style);
+// `format` names a report of formats/reports: text, json.
+bool knows_format(std::string_view format);
+std::string render(const catalog::Diff& diff, std::string_view format, Style style, std::size_t width);
 
 }  // namespace cordon::app

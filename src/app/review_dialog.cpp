@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "core/json/read.hpp"
 #include "core/json/write.hpp"
+#include "formats/reports/paper.hpp"
 
 namespace cordon::app {
 namespace {
@@ -21,70 +22,77 @@ constexpr std::string_view kHelp =
 
 constexpr std::array<std::string_view, 6> kClasses = {"read", "write", "destructive", "execute", "send", "unknown"};
 
-// JSON as indented lines, each with `mark` in front. Nothing is cut: what is not shown cannot be reviewed. Escaping
-// leaves printable ASCII and letters only.
-std::string marked_lines(const std::string& json_text, std::string_view mark) {
-  std::string shown;
-  if (const Result<json::Document> document = json::read(json_text, json::Limits{}); document) {
+// JSON as indented lines, each with `mark` in front. Nothing is cut: what is not shown cannot be reviewed.
+void write_json(formats::Paper& paper, const std::string& json_text, std::string_view mark, formats::Tone tone) {
+  std::string shown = json_text;
+  if (const Result<json::Document> document = json::read(json_text, {.max_bytes = json_text.size(), .max_depth = 1024});
+      document) {
     shown = json::pretty(document->root(), json::Escaping::reviewable);
-  } else {
-    shown = text::printable(json_text, std::string::npos);
   }
-  std::string out;
   for (const std::string_view line : text::split(shown, '\n')) {
     if (!line.empty()) {
-      out += text::cat("  ", mark, ' ', line, '\n');
+      paper.write(mark, mark, {formats::Ink::their_json(line, tone)});
     }
   }
-  return out;
 }
 
-std::string title_of(const catalog::ItemChange& change) {
+void write_place(formats::Paper& paper, const catalog::Place& place) {
+  using formats::Ink;
+  if (!place.pointer.empty()) {
+    paper.write("  at ", "     ", {Ink::theirs(place.pointer, formats::Tone::dim)});
+  }
+  if (place.before == place.after) {
+    write_json(paper, place.after, "    ", formats::Tone::plain);
+    return;
+  }
+  if (!place.before.empty()) {
+    write_json(paper, place.before, "  - ", formats::Tone::removed);
+  }
+  if (!place.after.empty()) {
+    write_json(paper, place.after, "  + ", formats::Tone::added);
+  }
+}
+
+std::string kind_of(const catalog::ItemChange& change) {
+  if (change.item == "effect") {
+    return "class of tool";
+  }
   std::string out = change.item;
   std::ranges::replace(out, '_', ' ');
-  if (change.item == "effect") {
-    out = "class of tool";
-  }
-  if (!change.name.empty()) {
-    out += text::cat(" '", text::printable(change.name, 512), "'");
-  }
   return out;
 }
 
 }  // namespace
 
-ReviewDialog::ReviewDialog(Review& review, Style style) : review_(review), style_(style) {
+ReviewDialog::ReviewDialog(Review& review, Style style, std::size_t width)
+    : review_(review), style_(style), width_(width) {
   CORDON_ASSERT(!review.items().empty());
 }
 
 std::string ReviewDialog::item_text() const {
+  using formats::Ink;
+  using formats::Tone;
   const ReviewItem& item = review_.items()[current_];
   const catalog::ItemChange& change = item.change;
-  std::string head = text::cat('[', current_ + 1, '/', review_.items().size(), "] ", title_of(change));
-  if (change.item != "effect") {
-    head += text::cat(": ", catalog::name(change.kind), " (", catalog::name(change.severity), ")");
+  formats::Paper paper(style_.colour, width_);
+  paper.blank_line();
+  std::vector<Ink> head = {
+      Ink::ours(text::cat('[', current_ + 1, '/', review_.items().size(), "] ", kind_of(change)), Tone::strong)};
+  if (!change.name.empty()) {
+    head.insert(head.end(), {Ink::ours(" '"), Ink::theirs(change.name, Tone::strong), Ink::ours("'")});
   }
-  std::string out = text::cat('\n', style_.bold(head), '\n');
+  if (change.item != "effect") {
+    head.push_back(Ink::ours(text::cat(": ", catalog::name(change.kind), " (", catalog::name(change.severity), ")")));
+  }
+  paper.write("", "  ", head);
   for (const catalog::Place& place : change.places) {
-    if (!place.pointer.empty()) {
-      out += text::cat("  at ", text::printable(place.pointer, 1024), '\n');
-    }
-    if (place.before == place.after) {
-      out += marked_lines(place.after, " ");
-      continue;
-    }
-    if (!place.before.empty()) {
-      out += style_.red(marked_lines(place.before, "-"));
-    }
-    if (!place.after.empty()) {
-      out += style_.green(marked_lines(place.after, "+"));
-    }
+    write_place(paper, place);
   }
   if (change.omitted_places > 0) {
-    out += text::cat("  and ", change.omitted_places, " more places; all of what is new:\n",
-                     style_.green(marked_lines(item.whole, "+")));
+    paper.write("  ", "  ", {Ink::ours(text::cat("and ", change.omitted_places, " more places; all of what is new:"))});
+    write_json(paper, item.whole, "  + ", Tone::added);
   }
-  return out;
+  return paper.take();
 }
 
 std::string ReviewDialog::summary_text() const {

@@ -3,6 +3,7 @@
 // The conversation of `review` as a pure state machine: text() is what to show, answer() takes one line typed.
 // Everything that a server wrote passes through escaping before it becomes part of text().
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,7 +16,9 @@ namespace cordon::app {
 class ReviewDialog {
  public:
   // `review` must outlive the dialog and have at least one item.
-  ReviewDialog(Review& review, Style style);
+  // `width`: columns of the terminal. Every line is broken by us, with our mark in front, so that a server's text cannot
+  // begin one and pose as ours.
+  ReviewDialog(Review& review, Style style, std::size_t width = 80);
 
   // What to show now, ending in a prompt without a line end. Empty once the dialog is over.
   std::string text() const;
@@ -36,6 +39,7 @@ class ReviewDialog {
 
   Review& review_;
   Style style_;
+  std::size_t width_;
   State state_ = State::item;
   std::size_t current_ = 0;
   bool show_item_ = true;   // false after an answer that leaves the item on the screen

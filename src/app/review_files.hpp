@@ -30,8 +30,7 @@ struct OpenReview {
 // launch_changed when a candidate file was captured from another launch than the policy describes now.
 Result<OpenReview> open_review(const ReviewRequest& request, ReviewScope scope);
 
-// Writes the snapshot; gives its path. file_unreadable, file_untrusted; instance_conflict when the snapshot on disk is
-// no longer the one that the review began with.
+// Writes the snapshot; gives its path. file_unreadable, file_untrusted.
 Result<std::string> finish_review(const Caller& caller, const OpenReview& open, const std::string& reviewer,
                                   bool unattended);
 

@@ -39,11 +39,6 @@ Status check_ceilings(const Caller& caller) {
   return {};
 }
 
-std::string review_again(const LoadedPolicy& loaded) {
-  return text::cat("mcp-cordon review ",
-                   loaded.location.found_by_name ? loaded.location.name : "--policy " + loaded.location.path);
-}
-
 Status check_snapshot(const LoadedPolicy& loaded, const SnapshotLocation& location, const catalog::Snapshot& snapshot) {
   if (snapshot.server != loaded.policy.server) {
     return fail(Errc::snapshot_invalid,
@@ -53,18 +48,23 @@ Status check_snapshot(const LoadedPolicy& loaded, const SnapshotLocation& locati
   }
   if (!snapshot.reviewed) {
     return fail(Errc::snapshot_invalid, "is a candidate that nobody has reviewed", location.path,
-                text::cat(review_again(loaded), " --candidate ", location.path));
+                text::cat(review_command(loaded), " --candidate ", location.path));
   }
   if (location.bound && snapshot.policy != catalog::PolicyBinding{loaded.location.path, loaded.digest}) {
     return fail(Errc::snapshot_invalid,
                 snapshot.policy.path == loaded.location.path ? "was reviewed with another version of the policy"
                                                              : "was reviewed for another policy",
-                location.path, review_again(loaded));
+                location.path, review_command(loaded));
   }
   return {};
 }
 
 }  // namespace
+
+std::string review_command(const LoadedPolicy& loaded) {
+  return text::cat("mcp-cordon review ",
+                   loaded.location.found_by_name ? loaded.location.name : "--policy " + loaded.location.path);
+}
 
 Result<LoadedPolicy> load_policy(const Caller& caller, const PolicyChoice& choice) {
   if (const Status ceilings = check_ceilings(caller); !ceilings) {
@@ -115,11 +115,11 @@ Status admit_snapshot(const LoadedPolicy& loaded, const LoadedSnapshot& found) {
       return {};
     }
     return fail(Errc::snapshot_missing, "nobody has reviewed this server's catalog yet", found.location.path,
-                review_again(loaded));
+                review_command(loaded));
   }
   if (found.snapshot->unattended && !catalog.accept_unattended) {
     return fail(Errc::snapshot_unattended, "was accepted without a person looking at it", found.location.path,
-                text::cat(review_again(loaded), " in a terminal, or set catalog.accept_unattended: true"));
+                text::cat(review_command(loaded), " in a terminal, or set catalog.accept_unattended: true"));
   }
   return {};
 }

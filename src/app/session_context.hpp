@@ -43,6 +43,9 @@ Result<std::string> store_snapshot(const Caller& caller, const LoadedPolicy& loa
 // A candidate file, under the trust checks: what is accepted from it steers us.
 Result<catalog::Snapshot> load_candidate(const std::string& path, const LoadedPolicy& loaded);
 
+// What a person types to review this policy's server.
+std::string review_command(const LoadedPolicy& loaded);
+
 OwnPaths own_paths(const Caller& caller, const LoadedPolicy& loaded);
 
 }  // namespace cordon::app

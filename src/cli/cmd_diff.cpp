@@ -29,16 +29,15 @@ class Diff final : public Command {
     if (const int status = check_words(invocation); status != kFine) {
       return status;
     }
-    const Result<app::Comparison> comparison =
+    const Result<catalog::Diff> diff =
         words_.size() == 2 ? app::compare_files(words_[0], words_[1])
                            : app::compare_live({invocation.caller, {words_.empty() ? "" : words_[0], policy_.file()},
                                                 invocation.after, CORDON_VERSION});
-    if (!comparison) {
-      return report(comparison.error());
+    if (!diff) {
+      return report(diff.error());
     }
-    print_out(app::render(*comparison, format_ == "json" ? app::DiffFormat::json : app::DiffFormat::text,
-                          style_for(STDOUT_FILENO, invocation.caller)));
-    return exit_code_ && comparison->diff.drifted() ? kFinding : kFine;
+    print_out(app::render(*diff, format_, style_for(STDOUT_FILENO, invocation.caller), columns_of(STDOUT_FILENO)));
+    return exit_code_ && diff->drifted() ? kFinding : kFine;
   }
 
  private:
@@ -49,7 +48,7 @@ class Diff final : public Command {
         return usage_error(text::cat("--format ", later, " is not supported by this version"));
       }
     }
-    if (format_ != "text" && format_ != "json") {
+    if (!app::knows_format(format_)) {
       return usage_error(text::cat("--format is text or json, not '", format_, "'"));
     }
     if (words_.size() + (policy_.has_file() ? 1 : 0) == 0) {

@@ -66,7 +66,7 @@ class ReviewCommand final : public Command {
     if (open.review.items().empty()) {
       return true;
     }
-    app::ReviewDialog dialog(open.review, style_for(terminal.fd(), invocation.caller));
+    app::ReviewDialog dialog(open.review, style_for(terminal.fd(), invocation.caller), columns_of(terminal.fd()));
     terminal.show(open.introduction);
     while (!dialog.over()) {
       terminal.show(dialog.text());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -38,6 +39,11 @@ app::Style style_for(int fd, const app::Caller& caller) {
   const auto term = caller.environment.find("TERM");
   const bool dumb = term == caller.environment.end() || term->second == "dumb";
   return {::isatty(fd) == 1 && !dumb && !set_and_not_empty(caller, "NO_COLOR")};
+}
+
+std::size_t columns_of(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 std::string error_line(const Error& error) {

@@ -2,6 +2,7 @@
 #pragma once
 // Printing for people: the two streams, errors, and whether colour is wanted.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,9 @@ void print_err(std::string_view text);
 
 // Colour only on a terminal, NO_COLOR honoured (set and not empty), TERM=dumb too.
 app::Style style_for(int fd, const app::Caller& caller);
+
+// Width of the terminal, 80 for anything else.
+std::size_t columns_of(int fd);
 
 // "mcp-cordon: TYPE: where: detail (remedy)" on stderr; the exit status of its type.
 int report(const Error& error);
