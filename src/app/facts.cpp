@@ -12,12 +12,25 @@ namespace cordon::app {
 std::string facts_json(const std::string& server, const sandbox::Plan& plan) {
   json::Writer out;
   out.begin_object();
-  out.member("format", "mcp-cordon facts");
+  out.member("format", "mcp-cordon.facts");
   out.member_int("version", 1);
   out.member("server", server);
   out.member("digest", sandbox::digest(plan));
   out.member_raw("plan", sandbox::to_json(plan));
   out.end_object();
+  return out.take();
+}
+
+std::string facts_summary(const std::string& server, const sandbox::Plan& plan) {
+  json::Writer out;
+  out.begin_object();
+  out.member("format", "mcp-cordon.facts").member_int("version", 1).member("server", server);
+  out.member("digest", sandbox::digest(plan)).member("backend", plan.backend);
+  out.key("guarantees").begin_object();
+  for (const sandbox::Guarantee& guarantee : plan.guarantees) {
+    out.member(guarantee.name, sandbox::name(guarantee.strength));
+  }
+  out.end_object().end_object();
   return out.take();
 }
 

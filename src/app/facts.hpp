@@ -12,8 +12,11 @@
 
 namespace cordon::app {
 
-// {"format":"mcp-cordon facts","version":1,"server":…,"digest":…,"plan":{…}}; `digest` is over command and isolation.
+// {"format":"mcp-cordon.facts","version":1,"server":…,"digest":…,"plan":{…}}; `digest` is over command and isolation.
 std::string facts_json(const std::string& server, const sandbox::Plan& plan);
+
+// What a client is told in _meta: backend, guarantees and the digest; nothing about paths.
+std::string facts_summary(const std::string& server, const sandbox::Plan& plan);
 
 struct FactsRequest {
   const Caller& caller;

@@ -2,13 +2,14 @@
 // capture: starts the server as run would, collects its whole catalog, and keeps it as a candidate.
 
 #include "app/capture.hpp"
+#include "app/paths.hpp"
 #include "app/policy_lookup.hpp"
-#include "app/text_file.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "cli/policy_argument.hpp"
 #include "formats/snapshot.hpp"
+#include "run/files.hpp"
 
 namespace cordon::cli {
 namespace {
@@ -41,10 +42,14 @@ class Capture final : public Command {
       print_out(text);
       return kFine;
     }
-    const std::string path =
-        output_.empty() ? app::candidate_path(invocation.caller, loaded->location.name) : output_;
-    const Status written = output_.empty() ? app::write_state_file(path, text) : app::write_file(path, text);
-    if (!written) {
+    std::string path = output_;
+    if (path.empty()) {
+      path = app::candidate_path(invocation.caller, loaded->location.name);
+      if (const Result<std::string> folder = run::ensure_private_folder(app::parent_of(path)); !folder) {
+        return report(folder.error());
+      }
+    }
+    if (const Status written = run::write_atomic(path, text); !written) {
       return report(written.error());
     }
     print_err(text::cat(candidate->tools.size(), " tools written to ", text::printable(path), "\nReview them: mcp-cordon review ",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: reads its surroundings once, finds the subcommand, runs it.
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <string>
@@ -11,24 +10,13 @@
 #include "app/caller.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
-
-namespace {
-
-// With one of the three closed, the next file that we open would take its place and get what is meant for a terminal.
-void open_standard_streams() {
-  int fd = 0;
-  do {
-    fd = ::open("/dev/null", O_RDWR);
-  } while (fd >= 0 && fd <= STDERR_FILENO);
-  if (fd > STDERR_FILENO) {
-    ::close(fd);
-  }
-}
-
-}  // namespace
+#include "run/privileges.hpp"
 
 int main(int argc, char** argv) {
-  open_standard_streams();
+  // With one of the three closed, the next file that we open would take its place.
+  if (const cordon::Status open = cordon::run::ensure_standard_descriptors(); !open) {
+    return cordon::cli::report(open.error());
+  }
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   cordon::cli::Parsed parsed = cordon::cli::parse(arguments, CORDON_VERSION);
   if (!parsed.command) {
