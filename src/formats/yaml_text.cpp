@@ -135,6 +135,7 @@ Result<Source> Source::from(std::string_view raw, std::string_view file) {
   // Some readers treat a last line without its end in a way of their own.
   if (!source.text_.ends_with('\n')) {
     source.text_ += '\n';
+    source.line_starts_.push_back(source.text_.size());
   }
   return source;
 }

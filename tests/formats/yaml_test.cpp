@@ -155,6 +155,7 @@ TEST_CASE("bad syntax names its place") {
   CHECK(refusal("a: \"b\\\"\n") == "1:4: a quoted string that does not end on its line");
   CHECK(refusal("a: 'b''\nc: d\n") == "1:4: a quoted string that does not end on its line");
   CHECK(refusal("'a\n") == "1:1: a quoted string that does not end on its line");
+  CHECK(refusal("a: [b,").starts_with("2:1: no valid YAML: "));
   CHECK(refusal("a: b: c\n").starts_with("1:5: no valid YAML: "));
   CHECK(refusal("a: 'x' y\n").starts_with("1:8: no valid YAML: "));
   CHECK(refusal("a: @x\n").starts_with("1:4: no valid YAML: "));

@@ -191,8 +191,8 @@ void check_repeated_grants(Faults& faults, const policy::Isolation& isolation) {
       grants.push_back(&grant);
     }
   }
-  std::ranges::stable_sort(
-      grants, {}, [](const policy::Grant* grant) { return std::pair(grant->position.line, grant->position.column); });
+  std::ranges::sort(grants, {},
+                    [](const policy::Grant* grant) { return std::pair(grant->position.line, grant->position.column); });
   for (const policy::Grant* grant : grants) {
     const std::string inside = normal(grant->at.empty() ? grant->path : grant->at);
     const auto [first, inserted] = seen.emplace(inside, grant->position);
