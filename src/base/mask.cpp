@@ -28,9 +28,8 @@ Masker::Masker(const std::vector<NamedSecret>& secrets) {
       }
     }
   }
-  std::ranges::stable_sort(patterns_, [](const Pattern& left, const Pattern& right) {
-    return left.value.size() > right.value.size();
-  });
+  std::ranges::stable_sort(
+      patterns_, [](const Pattern& left, const Pattern& right) { return left.value.size() > right.value.size(); });
   longest_ = patterns_.empty() ? 0 : patterns_.front().value.size();
 }
 
