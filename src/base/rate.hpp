@@ -55,6 +55,12 @@ class RateLimit {
     first_drop_.reset();
     return std::exchange(dropped_, {});
   }
+  // When the summary could not be written after all.
+  void put_back(const Dropped& dropped, Instant now) {
+    dropped_.items += dropped.items;
+    dropped_.bytes += dropped.bytes;
+    first_drop_ = now;
+  }
 
  private:
   static constexpr std::int64_t kUnit = 1000;

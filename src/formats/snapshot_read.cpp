@@ -74,8 +74,8 @@ class Reader {
  private:
   void fault(const Value& at, std::string detail, string_view remedy = {}) {
     if (!error_) {
-      error_ = Error{Errc::snapshot_invalid, std::move(detail), place_of_value(file_, document_, at),
-                     std::string(remedy)};
+      error_ =
+          Error{Errc::snapshot_invalid, std::move(detail), place_of_value(file_, document_, at), std::string(remedy)};
     }
   }
 
@@ -270,7 +270,8 @@ class Reader {
       return;
     }
     if (defined->name != tool.name) {
-      fault(entry.find("name"), text::cat(what, ": its definition has the name '", text::printable(defined->name), "'"));
+      fault(entry.find("name"),
+            text::cat(what, ": its definition has the name '", text::printable(defined->name), "'"));
     }
     tool.definition = defined->definition;
     tool.digest = digest_of(entry.find("digest"), text::cat("'digest' of ", what));

@@ -48,9 +48,8 @@ TEST_CASE("a name that stands twice is an error") {
 }
 
 TEST_CASE("snapshots and candidates are read as such") {
-  Snapshot snapshot = {.server = "demo",
-                       .tools = {{.name = "t", .definition = R"({"inputSchema":{},"name":"t"})"}},
-                       .reviewed = false};
+  Snapshot snapshot = {
+      .server = "demo", .tools = {{.name = "t", .definition = R"({"inputSchema":{},"name":"t"})"}}, .reviewed = false};
   const std::string text = write_snapshot(snapshot);
   const Result<Snapshot> read = read_any_catalog(text, "list.json");
   REQUIRE(read.has_value());
@@ -63,9 +62,8 @@ TEST_CASE("snapshots and candidates are read as such") {
 }
 
 TEST_CASE("anything else is refused") {
-  for (const std::string_view text :
-       {"", "[]", "{}", "null", "7", R"({"tools":{}})", R"({"result":[]})", R"({"result":{"tools":null}})",
-        R"({"tools":[],"tools":[]})"}) {
+  for (const std::string_view text : {"", "[]", "{}", "null", "7", R"({"tools":{}})", R"({"result":[]})",
+                                      R"({"result":{"tools":null}})", R"({"tools":[],"tools":[]})"}) {
     CAPTURE(text);
     CHECK(refused(text).code == Errc::catalog_invalid);
   }

@@ -19,8 +19,9 @@ Snapshot sample() {
   Snapshot snapshot = {
       .server = "demo",
       .tools = {{.name = "write_file",
-                 .definition = R"({"description":"Writes a file.","inputSchema":{"properties":{"path":{"type":"string"}},)"
-                               R"("required":["path"],"type":"object"},"name":"write_file"})",
+                 .definition =
+                     R"({"description":"Writes a file.","inputSchema":{"properties":{"path":{"type":"string"}},)"
+                     R"("required":["path"],"type":"object"},"name":"write_file"})",
                  .effect = "write",
                  .effect_source = EffectSource::reviewer},
                 {.name = "count", .definition = R"({"inputSchema":{"maximum":1e400,"type":"object"},"name":"count"})"}},
@@ -137,7 +138,8 @@ TEST_CASE("what is written reads back as the same snapshot, and the same file") 
 
 TEST_CASE("nothing but printable ASCII, letters and our own line ends stands in the file") {
   Snapshot snapshot = sample();
-  snapshot.instructions = "\x1b[31m\x7f\xC2\x9B\xE2\x80\x8B\xE2\x80\xAE\xEF\xBB\xBF\xF3\xA0\x81\x81\xF0\x9F\x98\x80 \xC3\xA9";
+  snapshot.instructions =
+      "\x1b[31m\x7f\xC2\x9B\xE2\x80\x8B\xE2\x80\xAE\xEF\xBB\xBF\xF3\xA0\x81\x81\xF0\x9F\x98\x80 \xC3\xA9";
   const std::string text = write_snapshot(snapshot);
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -177,7 +179,8 @@ TEST_CASE("order in the file that has no meaning does not break the digest") {
 }
 
 TEST_CASE("the place of a fault is told by line and column") {
-  CHECK(refused(edited("\"format\": \"mcp-cordon.snapshot\"", "\"format\": \"other\"")).where == "demo.catalog.json:8:13");
+  CHECK(refused(edited("\"format\": \"mcp-cordon.snapshot\"", "\"format\": \"other\"")).where ==
+        "demo.catalog.json:8:13");
   CHECK(refused("{\n \"a\": 1,\n \"a\": 2}").where.starts_with("demo.catalog.json:"));
   CHECK(refused("").where.starts_with("demo.catalog.json"));
 }
@@ -185,7 +188,8 @@ TEST_CASE("the place of a fault is told by line and column") {
 TEST_CASE("unknown and missing members are refused at every level") {
   CHECK(refused(edited("\"reviewer\"", "\"reviewr\"")).detail ==
         "unknown member 'reviewr' in the snapshot (did you mean 'reviewer'?)");
-  CHECK(refused(edited("\"effect_source\": \"proposed\",", "")).detail == "member 'effect_source' is missing in a tool");
+  CHECK(refused(edited("\"effect_source\": \"proposed\",", "")).detail ==
+        "member 'effect_source' is missing in a tool");
   CHECK(refused(edited("\"set_values\"", "\"\\u001bvalues\"")).detail.find("unknown member '\\x1bvalues'") == 0);
   CHECK(refused(edited("\"unattended\": false,", "")).detail == "member 'unattended' is missing in the snapshot");
 }
@@ -213,7 +217,8 @@ TEST_CASE("values of the wrong kind or shape are refused") {
       {"\"executable\": \"sha256:", "\"executable\": \"sha1:"},
       {"\"executable\": \"sha256:", "\"executable\": \"sha256:0"},
       {"\"type\": \"object\"\n", "\"type\": \"object\", \"type\": \"object\"\n"},
-      {"\"inputSchema\": {\n          \"maximum\": 1e400,\n          \"type\": \"object\"\n        }", "\"inputSchema\": 1"},
+      {"\"inputSchema\": {\n          \"maximum\": 1e400,\n          \"type\": \"object\"\n        }",
+       "\"inputSchema\": 1"},
   };
   for (const auto& [from, to] : edits) {
     CAPTURE(from);

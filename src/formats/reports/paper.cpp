@@ -121,17 +121,20 @@ void Paper::write(std::string_view first, std::string_view rest, const std::vect
     while (end < cells.size() && used + cells[end].columns <= room) {
       used += cells[end++].columns;
     }
+    std::size_t next = end;
     if (end < cells.size()) {
+      // At the last space that leaves the line half full, which then goes with the line's end; else anywhere.
       for (std::size_t i = end; i > begin + (end - begin) / 2; --i) {
-        if (cells[i - 1].bytes == " ") {
+        if (cells[i].bytes == " ") {
           end = i;
+          next = i + 1;
           break;
         }
       }
     }
     out_ += prefix;
     emit(cells, begin, end);
-    begin = end;
+    begin = next;
   } while (begin < cells.size());
 }
 

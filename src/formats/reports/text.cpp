@@ -27,7 +27,8 @@ using catalog::Severity;
 constexpr std::string_view kBar = "    | ";
 constexpr std::string_view kBarRest = "    |   ";
 constexpr std::size_t kMaxValueBytes = 2'000;  // of one value or changed run of words
-constexpr std::size_t kContextBytes = 48;      // of equal words around a change
+constexpr std::size_t kMaxWholeBytes = 120;
+constexpr std::size_t kContextBytes = 48;  // of equal words around a change
 
 Tone tone_of(Severity severity) {
   switch (severity) {
@@ -94,8 +95,11 @@ std::optional<std::string> string_in(const std::string& json) {
   return document ? std::optional(document->root().string()) : std::nullopt;
 }
 
-void add_all(std::vector<Ink>& inks, std::vector<Ink> more) {
-  std::ranges::move(more, std::back_inserter(inks));
+void add_all(std::vector<Ink>& inks, std::vector<Ink> more) { std::ranges::move(more, std::back_inserter(inks)); }
+
+// Worth a comparison word by word; a single word or address is better read whole.
+bool is_prose(std::string_view text) {
+  return text.size() > kMaxWholeBytes || text.find(' ') != std::string_view::npos;
 }
 
 enum class Keep : std::uint8_t { head, tail, both };
@@ -122,7 +126,7 @@ void add_context(std::vector<Ink>& inks, std::string_view text, Keep keep) {
   if (keep != Keep::tail) {
     inks.push_back(Ink::their_words(text.substr(0, cut_after(text, kContextBytes))));
   }
-  inks.push_back(Ink::ours(" … ", Tone::dim));
+  inks.push_back(Ink::ours(" …", Tone::dim));
   if (keep != Keep::head) {
     inks.push_back(Ink::their_words(text.substr(cut_after(text, text.size() - kContextBytes))));
   }
@@ -204,7 +208,7 @@ class Body {
     }
     const std::optional<std::string> before = string_in(place.before);
     const std::optional<std::string> after = string_in(place.after);
-    if (before && after && !place.element) {
+    if (before && after && !place.element && (is_prose(*before) || is_prose(*after))) {
       paper_.write(kBarRest, kBarRest, word_line(*before, *after));
       return;
     }
@@ -236,8 +240,8 @@ std::vector<Group> grouped(const catalog::Diff& diff, const RenderOptions& optio
   std::map<Digest, std::size_t> index;
   for (const ItemChange& change : diff.changes) {
     std::string body = Body(options).of(change);
-    const std::string like = text::cat(change.item, ' ', catalog::name(change.kind), ' ',
-                                       catalog::name(change.severity), '\n', body);
+    const std::string like =
+        text::cat(change.item, ' ', catalog::name(change.kind), ' ', catalog::name(change.severity), '\n', body);
     const auto [found, is_new] = index.try_emplace(sha256(like), groups.size());
     if (is_new) {
       groups.push_back({.first = &change, .body = std::move(body)});
@@ -292,12 +296,12 @@ void write_summary(Paper& paper, const catalog::Diff& diff) {
       line += text::cat(std::exchange(separator, ", "), count, ' ', what);
     }
   };
-  constexpr std::array kWords = {"added", "removed", "changed", "different in form only"};
+  constexpr std::array kWords = {"added", "removed", "changed", "different in form"};
   for (std::size_t i = 0; i < tools.size(); ++i) {
     add(tools[i], text::cat(tools[i] == 1 ? "tool " : "tools ", kWords[i]));
   }
   add(others, others == 1 ? "other change" : "other changes");
-  paper.write("", "", {Ink::ours(line + ".", Tone::strong)});
+  paper.write("", "        ", {Ink::ours(line + ".", Tone::strong)});
 }
 
 std::string render(const catalog::Diff& diff, const RenderOptions& options) {

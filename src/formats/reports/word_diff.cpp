@@ -21,7 +21,8 @@ Class class_of(char c) {
   if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
     return Class::space;
   }
-  const bool word = byte >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  const bool word =
+      byte >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   return word ? Class::word : Class::other;
 }
 
@@ -107,7 +108,8 @@ class Edits {
         reversed.push_back({Kind::same, before_[index(x)]});
       }
       if (d > 0) {
-        reversed.push_back(insert ? Step{Kind::added, after_[index(from_y)]} : Step{Kind::removed, before_[index(from_x)]});
+        reversed.push_back(insert ? Step{Kind::added, after_[index(from_y)]}
+                                  : Step{Kind::removed, before_[index(from_x)]});
         x = from_x;
         y = from_y;
       }

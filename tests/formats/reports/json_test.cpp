@@ -89,7 +89,8 @@ TEST_CASE("hostile text is escaped, deep values are whole") {
   for (int i = 0; i < 120; ++i) {
     deep = "[" + deep + "]";
   }
-  const std::string text = rendered(R"({"tools":[]})", R"({"tools":[{"name":"\u001b[2J\u202e","d":"\ud83d","x":)" + deep + "}]}");
+  const std::string text =
+      rendered(R"({"tools":[]})", R"({"tools":[{"name":"\u001b[2J\u202e","d":"\ud83d","x":)" + deep + "}]}");
   const Result<json::Document> read = json::read(text, {.max_depth = 200});
   REQUIRE(read.has_value());
   const json::Value change = read->root().find("changes").at(0);

@@ -13,7 +13,7 @@ using Kind = WordPiece::Kind;
 std::string marked(std::string_view before, std::string_view after) {
   std::string out;
   for (const WordPiece& piece : word_diff(before, after)) {
-    out += piece.kind == Kind::same ? piece.text
+    out += piece.kind == Kind::same      ? piece.text
            : piece.kind == Kind::removed ? "[-" + piece.text + "-]"
                                          : "{+" + piece.text + "+}";
   }
@@ -32,7 +32,8 @@ void check_rebuilds(std::string_view before, std::string_view after) {
 }
 
 TEST_CASE("changed words are told apart from those that stayed") {
-  CHECK(marked("Reads a file from disk.", "Reads a file from the network.") == "Reads a file from [-disk-]{+the network+}.");
+  CHECK(marked("Reads a file from disk.", "Reads a file from the network.") ==
+        "Reads a file from [-disk-]{+the network+}.");
   CHECK(marked("a b c d", "a x y d") == "a [-b c-]{+x y+} d");
   CHECK(marked("a b c", "a c") == "a [-b -]c");
   CHECK(marked("read only", "read") == "read[- only-]");
@@ -40,7 +41,11 @@ TEST_CASE("changed words are told apart from those that stayed") {
   CHECK(marked("old", "") == "[-old-]");
   CHECK(marked("same", "same") == "same");
   CHECK(marked("", "").empty());
-  CHECK(marked("a\xE2\x80\x8B" "b", "ab") == "[-a\xE2\x80\x8B" "b-]{+ab+}");
+  CHECK(marked("a\xE2\x80\x8B"
+               "b",
+               "ab") ==
+        "[-a\xE2\x80\x8B"
+        "b-]{+ab+}");
 }
 
 TEST_CASE("the pieces give both texts back") {
