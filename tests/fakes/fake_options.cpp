@@ -4,7 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
+#include <sstream>
 #include <string_view>
+#include <vector>
 
 namespace fake {
 namespace {
@@ -62,9 +65,13 @@ std::string with_other_type(const std::string& id) { return id.front() == '"' ? 
 }  // namespace
 
 Options parse_options(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (const char* more = std::getenv("FAKE_SWITCHES")) {
+    std::istringstream stream(more);
+    words.insert(words.end(), std::istream_iterator<std::string>(stream), {});
+  }
   Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
+  for (const std::string& word : words) {
     const auto equals = word.find('=');
     const auto found = setters().find(word.substr(0, equals));
     if (found == setters().end()) refuse(word);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The switches of the fake server. Without any it is honest; each switch adds one way to misbehave.
+// The switches of the fake server. Without any it is honest; each switch adds one way to misbehave. They are taken from
+// the command line and from the variable FAKE_SWITCHES, by which one and the same launch can behave differently.
 
 #include <map>
 #include <optional>
