@@ -42,7 +42,7 @@ find_all() {
        !start && /^[A-Za-z~].*\{$/ && !/^(namespace|class|struct|enum|union|extern|template|\}|#)/ && !/= *\{$/ && !/^(constexpr|const|constinit|inline constexpr|static const)[^(]*\{$/ {
          start = FNR; text = $0
        }
-       start && /^\}/ { if (FNR - start > 60) print FILENAME ":" start ": " FNR - start " lines: " text; start = 0 }' \
+       start && /^\}/ { if (FNR - start - 1 > 60) print FILENAME ":" start ": " FNR - start - 1 " lines: " text; start = 0 }' \
     $(find src include -name '*.[ch]pp') | report 'functions have at most 60 lines'
 }
 
