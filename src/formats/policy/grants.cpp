@@ -117,7 +117,7 @@ std::optional<std::string> read_inside(Faults& faults, const yaml::Node& node, s
 policy::Grant read_mapping(Faults& faults, const yaml::Node& node, std::string_view what) {
   policy::Grant grant;
   grant.position = node.position;
-  const Section section(faults, node, text::cat("an item of ", what), {"path", "at", "reason"});
+  const Section section(faults, node, std::string(what), {"path", "at", "reason"});
   if (const yaml::Member* path = section.find("path")) {
     grant.path = read_path(faults, path->value, section.path("path")).value_or("");
   } else {
