@@ -264,7 +264,8 @@ Result<Node> read(std::string_view text, std::string_view file, const Limits& li
   } catch (const YAML::Exception& error) {
     const auto offset = static_cast<std::size_t>(std::max(0, error.mark.pos));
     return fail(Errc::policy_invalid, text::cat("no valid YAML: ", text::printable(error.msg, 200)),
-                where(file, source->position(offset)), "look at quotes, brackets and indentation here and just above");
+                where(file, source->position(offset)),
+                "look at quotes, brackets and indentation here and just above; quote a text with special characters");
   } catch (const std::exception& error) {
     return fail(Errc::policy_invalid,
                 text::cat("the file cannot be read as YAML: ", text::printable(error.what(), 200)), where(file, {1, 1}),

@@ -175,7 +175,7 @@ std::vector<policy::Grant> read_grants(Faults& faults, const yaml::Node& list, s
     const auto why = kind == GrantKind::deny ? std::nullopt : risk(grant.path);
     if (why && grant.reason.empty()) {
       faults.add(grant.position, text::cat("a grant of ", quote(grant.path), " gives away ", *why),
-                 text::cat("grant a folder below it, or say why: {path: \"", text::printable(grant.path, 80),
+                 text::cat("grant something narrower, or say why: {path: \"", text::printable(grant.path, 80),
                            "\", reason: \"…\"}"));
     }
     grants.push_back(std::move(grant));
