@@ -2,7 +2,6 @@
 #pragma once
 // A way to enforce isolation: one constant of this type per file in backends/, listed in this folder's meson.build.
 
-#include <expected>
 #include <span>
 #include <string_view>
 
@@ -17,7 +16,7 @@ struct Backend {
   std::string_view name = {};
   BackendChoice choice = BackendChoice::automatic;
   bool automatic = false;  // may be chosen without being named
-  // Pure. The host cannot carry it: Refusal inside the error's text through to_error.
+  // Pure. unsupported_isolation (through to_error) when this host cannot carry it.
   Result<Plan> (*plan)(const LaunchSpec& spec, const HostFacts& facts) = nullptr;
 };
 

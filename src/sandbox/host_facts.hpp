@@ -43,20 +43,23 @@ struct SystemPath {
   std::string link = {};  // text of a symlink
 };
 
-// The executable of the server and what it needs besides system paths.
+// The executable of the server and what it needs besides system paths. Paths are real, save `entry_link`.
 struct ProgramFacts {
-  std::string path = {};  // real path of the executable
+  std::string path = {};
   FileIdentity identity = {};
   bool found = false;           // a regular, executable file
   std::string prefix = {};      // of an interpreter outside the system paths (~/.nvm/versions/node/v22), else empty
-  std::string entry = {};       // first argument that names a script, real path; else empty
-  std::string entry_root = {};  // folder that the script needs around it: its package, or itself
+  std::string venv = {};        // python environment that argv[0] names, else empty
+  std::string entry_link = {};  // the script that argv names, as written there; empty: no script
+  std::string entry = {};       // the script
+  std::string entry_root = {};  // what the script needs around it: its package, or itself
 };
 
 // A grant's source as it is now.
 struct SourceFacts {
   std::string path = {};
-  PathKind kind = PathKind::absent;
+  PathKind kind = PathKind::absent;  // symlink: also when a folder above is one
+  std::string resolved = {};         // where a symlink leads
 };
 
 struct HostFacts {

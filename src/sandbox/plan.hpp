@@ -49,7 +49,7 @@ enum class Owners : std::uint8_t { as_outside, mapped_if_possible, mapped };
 struct ViewEntry {
   EntryKind kind = EntryKind::directory;
   std::string target = {};  // inside
-  std::string source = {};  // outside (bind, device)
+  std::string source = {};  // outside (bind, device; freeze and cover: the same thing outside)
   std::string text = {};
   bool writable = false;
   bool executable = false;  // Landlock: files below may be executed
@@ -91,12 +91,13 @@ struct PlanSteps {
   std::vector<Step> server = {};
 };
 
-// An argument of a wrapping tool; what is not `literal` becomes a path or a descriptor number at launch.
-enum class ToolArgumentKind : std::uint8_t { literal, source, content, stage };
+// An argument of a wrapping tool. What is not literal is known at launch only: paths and descriptor numbers, and
+// whether something that is to be covered is a folder or a file.
+enum class ToolArgumentKind : std::uint8_t { literal, source, content, freeze, cover, stage };
 struct ToolArgument {
   ToolArgumentKind kind = ToolArgumentKind::literal;
   std::string text = {};    // literal
-  std::uint32_t entry = 0;  // source, content: index into Plan::view
+  std::uint32_t entry = 0;  // source, content, freeze, cover: index into Plan::view
 };
 
 struct Plan {

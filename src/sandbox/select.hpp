@@ -22,7 +22,8 @@ struct Refusal {
   std::string hint = {};
 };
 
-// unsupported_isolation; where: the backend, detail: "guarantee network: reason userns_denied (errno 1, …)",
+// unsupported_isolation; where: the backend, detail: "guarantee network is not enforced: reason userns_denied
+// (errno 1, …)",
 // remedy: the hint.
 Error to_error(const Refusal& refusal);
 
@@ -34,7 +35,7 @@ Result<Plan> select(const LaunchSpec& spec, const HostFacts& facts);
 struct Assessment {
   std::string backend = {};
   bool usable = false;
-  Refusal refusal = {};  // when not usable
+  Error error = {};  // when not usable
   std::vector<Guarantee> guarantees = {};
 };
 std::vector<Assessment> assess(const LaunchSpec& spec, const HostFacts& facts);
