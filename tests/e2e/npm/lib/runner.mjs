@@ -38,7 +38,7 @@ export async function test(name, body, { timeoutMs = 60_000 } = {}) {
 export function skip(name, reason) {
   if (filter && !label(name).includes(filter)) return;
   counts.skipped += 1;
-  console.log(`skipped  ${label(name)}: ${reason}`);
+  console.log(`[skip] ${label(name)}: ${reason}`);
 }
 
 export function add(other) {
