@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of docs/performance.md, as ratios from one run.
-// Usage: bench --relay FILE --echo FILE [--cordon FILE] [--rounds N] [--only NAME]
+// Usage: bench --relay FILE --echo FILE [--cordon FILE] [--srt FILE] [--rounds N] [--only NAME]
 #include <signal.h>
 
 #include <cstdio>
@@ -21,8 +21,9 @@ struct Measurement {
 
 constexpr Measurement kMeasurements[] = {
     {"round-trip", cordon::bench::measure_round_trip}, {"throughput", cordon::bench::measure_throughput},
-    {"start", cordon::bench::measure_start},           {"memory", cordon::bench::measure_memory},
-    {"catalog", cordon::bench::measure_catalog},       {"stalled", cordon::bench::measure_stalled},
+    {"launch", cordon::bench::measure_launch},         {"start", cordon::bench::measure_start},
+    {"memory", cordon::bench::measure_memory},         {"catalog", cordon::bench::measure_catalog},
+    {"stalled", cordon::bench::measure_stalled},
 };
 
 Options read_options(int argc, char** argv) {
@@ -36,6 +37,8 @@ Options read_options(int argc, char** argv) {
       options.relay = value;
     } else if (name == "--echo") {
       options.echo = value;
+    } else if (name == "--srt") {
+      options.srt = value;
     } else if (name == "--rounds") {
       options.rounds = std::atoi(value);
     } else if (name == "--only") {
@@ -43,7 +46,8 @@ Options read_options(int argc, char** argv) {
     }
   }
   if (options.relay.empty() || options.echo.empty() || options.rounds < 1 || argc % 2 == 0) {
-    std::fputs("Usage: bench --relay FILE --echo FILE [--cordon FILE] [--rounds N] [--only NAME]\n", stderr);
+    std::fputs("Usage: bench --relay FILE --echo FILE [--cordon FILE] [--srt FILE] [--rounds N] [--only NAME]\n",
+               stderr);
     std::exit(2);
   }
   return options;

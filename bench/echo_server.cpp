@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tiny MCP server for measuring: it does as little as possible, so that what is measured is what stands before it.
-// Usage: bench-echo-server [--tools N]
+// Usage: bench-echo-server [--tools N], or --hello: one line at once, then the end.
 // tools/call answers at once. Members of `arguments` steer it: "size": bytes of text in the result; "flood": number of
 // log notifications of that size to write first; "stall": true stops reading for good. It trusts its driver, and finds
 // what it needs in a line by plain search.
@@ -122,6 +122,10 @@ void answer(std::string_view line, std::size_t tools) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "--hello") == 0) {
+    write_all("hello\n");
+    return 0;
+  }
   const std::size_t tools = argc == 3 && std::strcmp(argv[1], "--tools") == 0 ? number(argv[2]) : 1;
   std::string pending;
   std::string chunk(std::size_t{64} * 1024, '\0');

@@ -40,6 +40,7 @@ class Peer {
   std::string_view call(std::string_view members);
   // The handshake, and one tools/list. Returns the size of the list in bytes.
   std::size_t open();
+  void wait_for_line() { read_line(); }
   std::int64_t next_id() { return ++last_id_; }
 
   // For peers that stall: writes as much as is taken within `patience_ms` of silence; the number of bytes taken.

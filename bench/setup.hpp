@@ -16,6 +16,7 @@ struct Options {
   std::string cordon = {};  // mcp-cordon; empty: only what needs no proxy is measured
   std::string relay = {};
   std::string echo = {};
+  std::string srt = {};  // another sandbox launcher to compare with
   int rounds = 21;
   std::string only = {};  // one measurement by name
 };
@@ -71,6 +72,7 @@ class OneCore {
 
 void measure_round_trip(Setup& setup, Report& report);
 void measure_throughput(Setup& setup, Report& report);
+void measure_launch(Setup& setup, Report& report);
 void measure_start(Setup& setup, Report& report);
 void measure_memory(Setup& setup, Report& report);
 void measure_catalog(Setup& setup, Report& report);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Start-up. First the bare launch: from a spec in hand to the first byte of the started program, by the native backend
-// and by bwrap with the same view. Then all of it: from the start of the command to the answer to initialize.
+// All of a start: from the command to the end of the first tools/list. launch.cpp measures the sandbox alone.
 #include "base/text.hpp"
 #include "setup.hpp"
 
