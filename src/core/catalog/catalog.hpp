@@ -33,6 +33,12 @@ struct Catalog {
 
 // Who set an effect class.
 enum class EffectSource : std::uint8_t { proposed, reviewer };
+std::string_view name(EffectSource source);
+std::optional<EffectSource> effect_source_from_name(std::string_view name);
+
+// How much an effect class restrains by default: read 0, write 1, send 2, destructive 3, execute 4, unknown 5. Nothing
+// for a word that is no effect class. A class is lowered when its rank falls.
+std::optional<int> effect_rank(std::string_view effect);
 
 // A tool that a person reviewed.
 struct PinnedTool {
@@ -52,6 +58,8 @@ struct LaunchFingerprint {
   std::vector<std::string> environment_names = {};  // sorted: pass, set and secrets
   bool operator==(const LaunchFingerprint&) const = default;
 };
+// As canonical JSON, the way it stands in the snapshot file.
+std::string fingerprint_json(const LaunchFingerprint& launch);
 
 // A reviewed catalog. The in-memory form of the snapshot file.
 struct Snapshot {
@@ -64,16 +72,18 @@ struct Snapshot {
   std::string reviewer = {};
   std::string reviewed_at = {};  // RFC 3339, UTC
   bool unattended = false;
-  bool reviewed = true;  // false: a candidate that nobody has accepted
+  bool reviewed = true;     // false: a candidate that nobody has accepted
+  bool tools_only = false;  // read from a plain list of tools: all else is not known, and not compared
   LaunchFingerprint launch = {};
-  std::string digest = {};  // "sha256:…" over everything pinned, see digest.hpp
+  std::string digest = {};  // "sha256:…" over everything pinned, see compare.hpp
 
   const PinnedTool* find(std::string_view tool) const;  // nullptr when not pinned; binary search
 };
 
-// Reads one element of a `tools` array. catalog_invalid when it is no object, has no string `name`, the name is empty,
-// longer than 256 bytes or has a lone surrogate or U+0000, or a member equals one of the tool's protocol members only
-// after case folding. `inputSchema` must be an object unless `lenient` (plain catalogs given to diff and effects).
+// Reads one element of a `tools` array. catalog_invalid when it is no object, has no string `name`, or the name is
+// empty or has a lone surrogate or U+0000. Unless `plain` (lists given to diff and effects) also when the name is
+// longer than 256 bytes, `inputSchema` is no object, or a member of the tool, of its annotations or of its execution
+// equals a protocol member only after case folding. `where` of the error names the tool, when it has a name.
 enum class Leniency : std::uint8_t { served, plain };
 Result<Tool> read_tool(const json::Value& element, Leniency leniency);
 

@@ -17,7 +17,10 @@ enum class Relation : std::uint8_t {
   changed,
 };
 
-// `definition` is canonical JSON. The comparison form sorts `required` and `enum` arrays of strings in schemas.
+// `definition` is canonical JSON. The comparison form sorts, by the bytes of their canonical texts, the elements of
+// `enum` and of `required` (when all are strings) where these are keywords of a schema: inside `inputSchema` and
+// `outputSchema`, not in data such as `default` or `const`. Text that is no JSON object is its own form.
+// docs/formats/snapshot.md has the rules in full.
 std::string comparison_form(std::string_view definition);
 // comparison_form with the closed cosmetic list removed.
 std::string cosmetic_form(std::string_view definition);
@@ -25,6 +28,7 @@ std::string cosmetic_form(std::string_view definition);
 // "sha256:…" over the comparison form.
 std::string tool_digest(std::string_view definition);
 // "sha256:…" over everything that a snapshot pins (tools, instructions, server_info, capabilities, versions, effects).
+// Takes each tool's `digest` member as it stands.
 std::string snapshot_digest(const Snapshot& snapshot);
 
 Relation relate(std::string_view pinned_definition, std::string_view live_definition);

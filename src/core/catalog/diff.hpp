@@ -2,8 +2,10 @@
 #pragma once
 // Two whole catalogs, item by item. Reports (formats/reports) render the result.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/catalog/catalog.hpp"
@@ -13,32 +15,43 @@ namespace cordon::catalog {
 
 enum class ChangeKind : std::uint8_t { added, removed, changed, cosmetic };
 enum class Severity : std::uint8_t { info, low, medium, high };
+std::string_view name(ChangeKind kind);
+std::string_view name(Severity severity);
 
 // One place inside a definition that differs. `pointer` is a JSON pointer; a value is compact JSON, empty when absent.
 struct Place {
   std::string pointer = {};
   std::string before = {};
   std::string after = {};
+  Severity severity = Severity::medium;
+  // True: `pointer` names an array in which order has no meaning, and `before` or `after` is one element of it.
+  bool element = false;
 };
 
 struct ItemChange {
-  std::string item = {};  // "tool", "instructions", "server_info", "capabilities", "protocol_versions", "effect"
+  // "tool", "effect", "instructions", "server_info", "capabilities", "protocol_versions", "launch"
+  std::string item = {};
   std::string name = {};  // tool name, else empty
   ChangeKind kind = ChangeKind::changed;
   Severity severity = Severity::medium;
-  std::vector<Place> places = {};  // for added and removed: one place with pointer ""
+  std::vector<Place> places = {};  // worst first, at most kMaxPlaces; for added and removed: one place, pointer ""
+  std::size_t omitted_places = 0;  // how many more there are; severity counts them too
 };
+
+inline constexpr std::size_t kMaxPlaces = 64;
 
 struct Diff {
   std::vector<ItemChange> changes = {};  // worst first, then by item and name
   bool drifted() const;                  // anything that is not cosmetic
 };
 
+// Linear in the size of both, save for sorting. docs/formats/diff.md has the table of severities.
 // `before` and `after` in the form of snapshots; a live catalog is turned into one by as_candidate().
 Diff diff(const Snapshot& before, const Snapshot& after);
 
 // A candidate: every tool with effect "unknown" from EffectSource::proposed; effects of tools that `reviewed` pins with
-// an equal definition are carried over. Tools are sorted by name; a duplicate name is catalog_invalid.
+// an equal or cosmetically equal definition are carried over. Tools are sorted by name; a duplicate name is
+// catalog_invalid. Reviewer, time and launch stay empty.
 Result<Snapshot> as_candidate(std::string server, const Catalog& live, const Snapshot* reviewed);
 
 }  // namespace cordon::catalog

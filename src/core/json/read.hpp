@@ -19,4 +19,7 @@ namespace cordon::json {
 // `where` of an error is "byte N", counted from 0, when the place is known.
 Result<Document> read(std::string text, const Limits& limits);
 
+// The same; `text` is moved from on success only, so that a caller keeps a refused text without copying.
+Result<Document> read_from(std::string& text, const Limits& limits);
+
 }  // namespace cordon::json

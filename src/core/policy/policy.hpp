@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cordon::policy {
@@ -33,6 +34,7 @@ struct Secret {
   Source source = Source::env;
   std::string from = {};                  // variable name or file path
   std::vector<std::string> command = {};  // Source::command
+  bool operator==(const Secret&) const = default;
 };
 
 enum class StderrMode : std::uint8_t { relay, file, drop };
@@ -48,6 +50,7 @@ struct Launch {
   std::map<std::string, Secret> secrets = {};
   StderrMode stderr_mode = StderrMode::relay;
   Position position = {};
+  bool operator==(const Launch&) const = default;
 };
 
 // ---- isolation ----
@@ -59,6 +62,7 @@ struct Grant {
   std::string at = {};    // inside; empty: the same path
   std::string reason = {};
   Position position = {};
+  bool operator==(const Grant&) const = default;
 };
 
 enum class Syscalls : std::uint8_t { standard, off };  // `default` in the file
@@ -70,6 +74,7 @@ struct ResourceLimits {
   std::optional<std::uint64_t> open_files = {};
   std::optional<std::uint64_t> file_size_bytes = {};
   std::optional<std::uint64_t> cpu_seconds = {};
+  bool operator==(const ResourceLimits&) const = default;
 };
 
 struct Isolation {
@@ -88,6 +93,7 @@ struct Isolation {
   ResourceLimits limits = {};
   Syscalls syscalls = Syscalls::standard;
   Position position = {};
+  bool operator==(const Isolation&) const = default;
 };
 
 // ---- catalog ----
@@ -104,6 +110,7 @@ struct Drift {
   DriftAction identity = DriftAction::pinned;      // pinned | flag | block
   DriftAction capabilities = DriftAction::hide;    // hide | block
   DriftAction launch = DriftAction::block;         // block | flag
+  bool operator==(const Drift&) const = default;
 };
 
 struct Catalog {
@@ -114,6 +121,7 @@ struct Catalog {
   std::size_t max_pages = 64;
   std::size_t max_tools = 20'000;
   std::size_t max_bytes = 10'000'000;
+  bool operator==(const Catalog&) const = default;
 };
 
 // ---- tools ----
@@ -122,20 +130,24 @@ struct Rule {
   std::vector<std::string> tools = {};  // globs: * and ?, matched against the whole name
   std::optional<Action> action = {};
   Position position = {};
+  bool operator==(const Rule&) const = default;
 };
 
 struct Tools {
+  std::string file = {};  // path of the policy, so that a verdict can name its line
   std::map<Effect, Action> effects = {{Effect::read, Action::allow},        {Effect::write, Action::confirm},
                                       {Effect::destructive, Action::block}, {Effect::execute, Action::block},
                                       {Effect::send, Action::confirm},      {Effect::unknown, Action::block}};
   std::map<Effect, Position> effect_positions = {};
   std::vector<Rule> rules = {};
+  bool operator==(const Tools&) const = default;
 };
 
 struct Messages {
   std::size_t max_bytes = 10'000'000;
   std::size_t max_depth = 128;
   std::size_t in_flight = 256;
+  bool operator==(const Messages&) const = default;
 };
 
 enum class AuditArguments : std::uint8_t { digest, full, none };
@@ -149,6 +161,7 @@ struct Policy {
   Tools tools = {};
   Messages messages = {};
   AuditArguments audit_arguments = AuditArguments::digest;
+  bool operator==(const Policy&) const = default;
 };
 
 }  // namespace cordon::policy

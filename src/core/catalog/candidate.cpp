@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "core/catalog/diff.hpp"
+#include "core/json/write.hpp"
+
+namespace cordon::catalog {
+
+namespace {
+
+PinnedTool pin(const Tool& tool, const Snapshot* reviewed) {
+  PinnedTool pinned = {.name = tool.name, .definition = tool.definition, .digest = tool_digest(tool.definition)};
+  const PinnedTool* known = reviewed == nullptr ? nullptr : reviewed->find(tool.name);
+  if (known != nullptr && relate(known->definition, tool.definition) != Relation::changed) {
+    pinned.effect = known->effect;
+    pinned.effect_source = known->effect_source;
+  }
+  return pinned;
+}
+
+}  // namespace
+
+Result<Snapshot> as_candidate(std::string server, const Catalog& live, const Snapshot* reviewed) {
+  Snapshot snapshot = {.server = std::move(server),
+                       .instructions = live.instructions,
+                       .server_info = live.server_info,
+                       .capabilities = live.capabilities,
+                       .protocol_versions = live.protocol_versions,
+                       .reviewed = false};
+  snapshot.tools.reserve(live.tools.size());
+  for (const Tool& tool : live.tools) {
+    snapshot.tools.push_back(pin(tool, reviewed));
+  }
+  std::ranges::sort(snapshot.tools, {}, &PinnedTool::name);
+  const auto twice = std::ranges::adjacent_find(snapshot.tools, {}, &PinnedTool::name);
+  if (twice != snapshot.tools.end()) {
+    return fail(Errc::catalog_invalid, "the name is used by more than one tool",
+                text::cat("tool '", text::printable(twice->name), "'"));
+  }
+  snapshot.digest = snapshot_digest(snapshot);
+  return snapshot;
+}
+
+// Members in the order of the canonical form, as the snapshot file has them.
+std::string fingerprint_json(const LaunchFingerprint& launch) {
+  json::Writer writer;
+  writer.begin_object();
+  writer.key("command").begin_array();
+  for (const std::string& argument : launch.command) {
+    writer.string(argument);
+  }
+  writer.end_array();
+  writer.key("environment_names").begin_array();
+  for (const std::string& variable : launch.environment_names) {
+    writer.string(variable);
+  }
+  writer.end_array();
+  writer.member("executable", launch.executable);
+  writer.key("files").begin_object();
+  for (const auto& [path, digest] : launch.files) {
+    writer.member(path, digest);
+  }
+  writer.end_object();
+  writer.member("set_values", launch.set_values);
+  writer.end_object();
+  return writer.take();
+}
+
+}  // namespace cordon::catalog

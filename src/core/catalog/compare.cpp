@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/catalog/compare.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "core/catalog/schema.hpp"
+#include "core/json/read.hpp"
+#include "core/json/write.hpp"
+
+namespace cordon::catalog {
+
+namespace {
+
+using json::Kind;
+using json::Value;
+
+enum class Form : std::uint8_t { comparison, cosmetic };
+
+// Definitions were read once under the limits of the message or file that brought them; this bounds our recursion.
+constexpr std::size_t kMaxDepth = 512;
+
+class FormWriter {
+ public:
+  explicit FormWriter(Form form) : form_(form) {}
+
+  // Members arrive sorted (the text is canonical), so that leaving some out keeps the output canonical.
+  void write(const Value& value, Position position) {
+    if (position == Position::schema_root) {
+      facts_ = schema_facts(value);
+    }
+    if (position == Position::data) {
+      out_ += value.raw();
+    } else if (value.is(Kind::object)) {
+      write_object(value, position);
+    } else {
+      write_list(value, position);
+    }
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  void write_object(const Value& value, Position position) {
+    char before = '{';
+    for (const json::Member member : value.members()) {
+      const std::string key = member.key.string();
+      if (form_ == Form::cosmetic && omissible(position, key, member.value, facts_)) {
+        continue;
+      }
+      out_ += before;
+      before = ',';
+      out_ += member.key.raw();
+      out_ += ':';
+      if (order_free(position, key, member.value, facts_)) {
+        write_sorted(member.value);
+      } else {
+        write(member.value, member_position(position, key, member.value));
+      }
+    }
+    out_ += before == '{' ? "{}" : "}";
+  }
+
+  void write_list(const Value& value, Position position) {
+    char before = '[';
+    for (const Value element : value.elements()) {
+      out_ += before;
+      before = ',';
+      write(element, element_position(position, element));
+    }
+    out_ += before == '[' ? "[]" : "]";
+  }
+
+  void write_sorted(const Value& value) {
+    std::vector<std::string_view> elements;
+    for (const Value element : value.elements()) {
+      elements.push_back(element.raw());
+    }
+    std::ranges::sort(elements);
+    char before = '[';
+    for (const std::string_view element : elements) {
+      out_ += before;
+      before = ',';
+      out_ += element;
+    }
+    out_ += before == '[' ? "[]" : "]";
+  }
+
+  Form form_;
+  SchemaFacts facts_ = {};
+  std::string out_ = {};
+};
+
+// What is no JSON object of a sane depth is its own form: it then equals only what has the same bytes.
+std::string form_of(std::string_view definition, Form form) {
+  const Result<json::Document> read = json::read(std::string(definition), {definition.size(), kMaxDepth});
+  if (!read || !read->root().is(Kind::object)) {
+    return std::string(definition);
+  }
+  FormWriter writer(form);
+  writer.write(read->root(), Position::tool);
+  return writer.take();
+}
+
+}  // namespace
+
+std::string comparison_form(std::string_view definition) { return form_of(definition, Form::comparison); }
+
+std::string cosmetic_form(std::string_view definition) { return form_of(definition, Form::cosmetic); }
+
+std::string tool_digest(std::string_view definition) { return sha256_text(comparison_form(definition)); }
+
+// Written member by member in the order of the canonical form; docs/formats/snapshot.md has the same list.
+std::string snapshot_digest(const Snapshot& snapshot) {
+  std::vector<std::string> versions = snapshot.protocol_versions;
+  std::ranges::sort(versions);
+  json::Writer writer;
+  writer.begin_object();
+  writer.member_raw("capabilities", snapshot.capabilities);
+  writer.key("instructions");
+  if (snapshot.instructions) {
+    writer.string(*snapshot.instructions);
+  } else {
+    writer.null();
+  }
+  writer.key("protocol_versions").begin_array();
+  for (const std::string& version : versions) {
+    writer.string(version);
+  }
+  writer.end_array();
+  writer.member_raw("server_info", snapshot.server_info);
+  writer.key("tools").begin_array();
+  for (const PinnedTool& tool : snapshot.tools) {
+    writer.begin_object();
+    writer.member("digest", tool.digest);
+    writer.member("effect", tool.effect);
+    writer.member("effect_source", name(tool.effect_source));
+    writer.member("name", tool.name);
+    writer.end_object();
+  }
+  writer.end_array();
+  writer.end_object();
+  return sha256_text(writer.take());
+}
+
+Relation relate(std::string_view pinned_definition, std::string_view live_definition) {
+  if (pinned_definition == live_definition) {
+    return Relation::equal;
+  }
+  if (comparison_form(pinned_definition) == comparison_form(live_definition)) {
+    return Relation::equal;
+  }
+  return cosmetic_form(pinned_definition) == cosmetic_form(live_definition) ? Relation::cosmetic : Relation::changed;
+}
+
+}  // namespace cordon::catalog

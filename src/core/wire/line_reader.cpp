@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/wire/line_reader.hpp"
+
+#include <utility>
+
+namespace cordon::wire {
+
+std::vector<LineEvent> LineReader::feed(std::string_view bytes) {
+  std::vector<LineEvent> events;
+  for (;;) {
+    const std::size_t end = bytes.find('\n');
+    append(bytes.substr(0, end));
+    if (end == std::string_view::npos) {
+      return events;
+    }
+    if (overlong_) {
+      events.emplace_back(OverlongLine{overlong_bytes_, overlong_->result()});
+      overlong_.reset();
+      overlong_bytes_ = 0;
+    } else {
+      buffer_.reserve(buffer_.size() + 1);
+      events.emplace_back(Line{std::exchange(buffer_, {})});
+    }
+    bytes.remove_prefix(end + 1);
+  }
+}
+
+void LineReader::append(std::string_view bytes) {
+  // One byte over the limit is let in for a CR before the LF, which is not part of the message.
+  if (!overlong_ && buffer_.size() + bytes.size() > max_bytes_ + 1) {
+    overlong_.emplace();
+    overlong_->feed(buffer_);
+    overlong_bytes_ = buffer_.size();
+    std::string().swap(buffer_);
+  }
+  if (overlong_) {
+    overlong_->feed(bytes);
+    overlong_bytes_ += bytes.size();
+  } else {
+    buffer_ += bytes;
+  }
+}
+
+}  // namespace cordon::wire

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "formats/policy/sections.hpp"
+
+namespace cordon::formats {
+namespace {
+
+policy::Drift read_drift(Faults& faults, const yaml::Node& node) {
+  using policy::DriftAction;
+  constexpr Choice<DriftAction> kAllow = {"allow", DriftAction::allow};
+  constexpr Choice<DriftAction> kFlag = {"flag", DriftAction::flag};
+  constexpr Choice<DriftAction> kBlock = {"block", DriftAction::block};
+  constexpr Choice<DriftAction> kHide = {"hide", DriftAction::hide};
+  constexpr Choice<DriftAction> kPinned = {"pinned", DriftAction::pinned};
+  policy::Drift drift;
+  const Section section(
+      faults, node, "catalog.drift",
+      {"added", "changed", "removed", "cosmetic", "instructions", "identity", "capabilities", "launch"});
+  section.choice<DriftAction>("added", drift.added, {kHide, kFlag});
+  if (const yaml::Member* changed = section.find("changed"); changed && changed->value.kind == yaml::Kind::mapping) {
+    const Section parts(faults, changed->value, "catalog.drift.changed", {}, {"text", "schema"});
+    if (changed->value.members.empty()) {
+      faults.add(changed->value.position, "catalog.drift.changed must be a word, not an empty mapping",
+                 "write block, hide, pinned or flag");
+    }
+  } else {
+    section.choice<DriftAction>("changed", drift.changed, {kBlock, kHide, kPinned, kFlag});
+  }
+  section.choice<DriftAction>("removed", drift.removed, {kFlag, kAllow});
+  section.choice<DriftAction>("cosmetic", drift.cosmetic, {kAllow, kBlock});
+  section.choice<DriftAction>("instructions", drift.instructions, {kPinned, kFlag, kBlock});
+  section.choice<DriftAction>("identity", drift.identity, {kPinned, kFlag, kBlock});
+  section.choice<DriftAction>("capabilities", drift.capabilities, {kHide, kBlock});
+  section.choice<DriftAction>("launch", drift.launch, {kBlock, kFlag});
+  return drift;
+}
+
+}  // namespace
+
+policy::Catalog read_catalog(Faults& faults, const yaml::Node& node) {
+  using policy::Missing;
+  policy::Catalog catalog;
+  const Section section(faults, node, "catalog",
+                        {"snapshot", "missing", "drift", "accept_unattended", "trusted_keys", "variables", "dynamic",
+                         "max_pages", "max_tools", "max_bytes"});
+  section.text("snapshot", catalog.snapshot);
+  if (catalog.snapshot.starts_with('~')) {
+    section.fault(
+        section.find("snapshot")->value.position,
+        text::cat("catalog.snapshot must be absolute or relative to the policy file, not ", quote(catalog.snapshot)),
+        "~ is not expanded here; a plain file name means a file beside the policy");
+  }
+  section.choice<Missing>("missing", catalog.missing, {{"block", Missing::block}, {"flag", Missing::flag}},
+                          {"trust-first-use"});
+  if (const yaml::Member* drift = section.find("drift")) {
+    catalog.drift = read_drift(faults, drift->value);
+  }
+  section.boolean("accept_unattended", catalog.accept_unattended);
+  section.only_empty("trusted_keys", yaml::Kind::sequence);
+  section.only_empty("variables", yaml::Kind::mapping);
+  section.only_empty("dynamic", yaml::Kind::sequence);
+  section.integer("max_pages", catalog.max_pages, {1, 10'000});
+  section.integer("max_tools", catalog.max_tools, {1, 100'000});
+  section.size("max_bytes", catalog.max_bytes, {1'000, 100'000'000});
+  return catalog;
+}
+
+}  // namespace cordon::formats

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paths that a policy grants or denies: their spelling, and which of them are so wide or so private that the policy has
+// to give a reason. Only the text is judged here; what lies behind a path (symlinks, our own files) is for the launch.
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "formats/policy/sections.hpp"
+
+namespace cordon::formats {
+namespace {
+
+// Below a home folder: keys, and profiles of browsers with their cookies and passwords.
+constexpr std::array<std::string_view, 24> kPrivate = {".ssh",
+                                                       ".aws",
+                                                       ".gnupg",
+                                                       ".mozilla",
+                                                       ".librewolf",
+                                                       ".waterfox",
+                                                       ".thunderbird",
+                                                       ".config/google-chrome",
+                                                       ".config/google-chrome-beta",
+                                                       ".config/google-chrome-unstable",
+                                                       ".config/chromium",
+                                                       ".config/BraveSoftware",
+                                                       ".config/microsoft-edge",
+                                                       ".config/vivaldi",
+                                                       ".config/opera",
+                                                       ".config/mozilla",
+                                                       "snap/firefox",
+                                                       "snap/chromium",
+                                                       "snap/brave",
+                                                       ".var/app/org.mozilla.firefox",
+                                                       ".var/app/org.chromium.Chromium",
+                                                       ".var/app/com.google.Chrome",
+                                                       ".var/app/com.brave.Browser",
+                                                       ".var/app/com.microsoft.Edge"};
+
+using Parts = std::vector<std::string_view>;
+
+// Components without empty ones and single dots.
+Parts parts_of(std::string_view path) {
+  Parts parts = text::split(path, '/');
+  std::erase_if(parts, [](std::string_view part) { return part.empty() || part == "."; });
+  return parts;
+}
+
+bool is_prefix(const Parts& shorter, const Parts& longer) {
+  return shorter.size() <= longer.size() && std::equal(shorter.begin(), shorter.end(), longer.begin());
+}
+
+// One spelling per path: no trailing or doubled slashes, no single dots.
+std::string normal(std::string_view path) {
+  std::string out;
+  for (const std::string_view part : parts_of(path)) {
+    out += path.starts_with('/') || !out.empty() ? text::cat("/", part) : std::string(part);
+  }
+  return out.empty() ? "/" : out;
+}
+
+// What stands below a home folder, when the path is one or lies in one. The caller's HOME is not known here, so every
+// folder that is somebody's home by custom counts.
+std::optional<Parts> below_home(std::string_view path) {
+  const Parts parts = parts_of(path);
+  const std::string_view first = parts.empty() ? "" : parts.front();
+  const bool is_home = !path.starts_with('/') || first == "root";
+  const std::size_t home = is_home ? 1 : first == "home" ? 2 : 0;
+  if (home == 0 || parts.size() < home) {
+    return std::nullopt;
+  }
+  return Parts(parts.begin() + static_cast<std::ptrdiff_t>(home), parts.end());
+}
+
+// Why the path needs a reason; nothing when it needs none.
+std::optional<std::string> risk(std::string_view path) {
+  if (normal(path) == "/") {
+    return "the whole file system";
+  }
+  if (normal(path) == "/home") {
+    return "every home folder";
+  }
+  const auto below = below_home(path);
+  if (!below) {
+    return std::nullopt;
+  }
+  if (below->empty()) {
+    return "a whole home folder";
+  }
+  for (const std::string_view secret : kPrivate) {
+    const Parts parts = parts_of(secret);
+    if (is_prefix(parts, *below) || is_prefix(*below, parts)) {
+      return text::cat("keys or a browser profile (~/", secret, ")");
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> read_inside(Faults& faults, const yaml::Node& node, std::string_view what) {
+  auto path = read_path(faults, node, what);
+  if (!path) {
+    return std::nullopt;
+  }
+  constexpr std::array<std::string_view, 3> kOurs = {"dev", "proc", "sys"};
+  const Parts parts = parts_of(*path);
+  if (!path->starts_with('/') || parts.empty() || std::ranges::find(kOurs, parts.front()) != kOurs.end()) {
+    faults.add(node.position,
+               text::cat(what, " must be an absolute path, not /, and not in /dev, /proc or /sys: ", quote(*path)),
+               "name a place inside the sandbox such as /data");
+    return std::nullopt;
+  }
+  return path;
+}
+
+policy::Grant read_mapping(Faults& faults, const yaml::Node& node, std::string_view what) {
+  policy::Grant grant;
+  grant.position = node.position;
+  const Section section(faults, node, text::cat("an item of ", what), {"path", "at", "reason"});
+  if (const yaml::Member* path = section.find("path")) {
+    grant.path = read_path(faults, path->value, section.path("path")).value_or("");
+  } else {
+    faults.add(node.position, text::cat("an item of ", what, " names no path"),
+               "write {path: /folder, at: /inside, reason: \"…\"}; at and reason may be left out");
+  }
+  if (const yaml::Member* at = section.find("at")) {
+    grant.at = read_inside(faults, at->value, section.path("at")).value_or("");
+  }
+  section.text("reason", grant.reason, {TextForm::free, Emptiness::refused});
+  return grant;
+}
+
+}  // namespace
+
+std::optional<std::string> read_path(Faults& faults, const yaml::Node& node, std::string_view what) {
+  auto path = read_text(faults, node, what);
+  if (!path) {
+    return std::nullopt;
+  }
+  if (!path->starts_with('/') && *path != "~" && !path->starts_with("~/")) {
+    faults.add(node.position, text::cat(what, " must be an absolute path or begin with ~/, not ", quote(*path)),
+               "write the path from / or from ~/ on; policies do not depend on the working directory");
+    return std::nullopt;
+  }
+  const Parts parts = parts_of(*path);
+  if (std::ranges::find(parts, "..") != parts.end()) {
+    faults.add(node.position, text::cat(what, " must not contain ..: ", quote(*path)), "write the path that is meant");
+    return std::nullopt;
+  }
+  if (path->size() >= 4096) {
+    faults.add(node.position, text::cat(what, " is longer than a path can be (4095 bytes)"), "name a shorter path");
+    return std::nullopt;
+  }
+  return path;
+}
+
+std::vector<policy::Grant> read_grants(Faults& faults, const yaml::Node& list, std::string_view what, GrantKind kind) {
+  std::vector<policy::Grant> grants;
+  const auto* items = read_list(faults, list, what, ListEmptiness::allowed);
+  if (items == nullptr) {
+    return grants;
+  }
+  for (const yaml::Node& item : *items) {
+    policy::Grant grant;
+    if (item.kind == yaml::Kind::mapping) {
+      grant = read_mapping(faults, item, what);
+    } else {
+      grant.position = item.position;
+      grant.path = read_path(faults, item, text::cat("an item of ", what)).value_or("");
+    }
+    if (grant.path.empty()) {
+      continue;
+    }
+    const auto why = kind == GrantKind::deny ? std::nullopt : risk(grant.path);
+    if (why && grant.reason.empty()) {
+      faults.add(grant.position, text::cat("a grant of ", quote(grant.path), " gives away ", *why),
+                 text::cat("grant a folder below it, or say why: {path: \"", text::printable(grant.path, 80),
+                           "\", reason: \"…\"}"));
+    }
+    grants.push_back(std::move(grant));
+  }
+  return grants;
+}
+
+void check_repeated_grants(Faults& faults, const policy::Isolation& isolation) {
+  std::map<std::string, Position> seen;
+  std::vector<const policy::Grant*> grants;
+  for (const auto* list : {&isolation.read, &isolation.write}) {
+    for (const policy::Grant& grant : *list) {
+      grants.push_back(&grant);
+    }
+  }
+  std::ranges::stable_sort(
+      grants, {}, [](const policy::Grant* grant) { return std::pair(grant->position.line, grant->position.column); });
+  for (const policy::Grant* grant : grants) {
+    const std::string inside = normal(grant->at.empty() ? grant->path : grant->at);
+    const auto [first, inserted] = seen.emplace(inside, grant->position);
+    if (!inserted) {
+      faults.add(grant->position,
+                 text::cat(quote(inside), " is granted twice (first in line ", first->second.line, ")"),
+                 "keep one; write implies read, and at: puts a grant elsewhere");
+    }
+  }
+}
+
+}  // namespace cordon::formats

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The reader of each section of a policy; docs/formats/policy.md is their reference. Each puts its faults into `faults`
+// and what could be read into its result.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/policy/policy.hpp"
+#include "formats/policy/fields.hpp"
+#include "formats/yaml.hpp"
+
+namespace cordon::formats {
+
+policy::Launch read_launch(Faults& faults, const yaml::Member& section);
+policy::Isolation read_isolation(Faults& faults, const yaml::Member& section);
+policy::Catalog read_catalog(Faults& faults, const yaml::Node& section);
+policy::Tools read_tools(Faults& faults, const yaml::Node& section);
+policy::Messages read_messages(Faults& faults, const yaml::Node& section);
+// Only checked: this version blocks all that a server may ask of the client.
+void read_client_requests(Faults& faults, const yaml::Node& section);
+policy::AuditArguments read_audit(Faults& faults, const yaml::Node& section);
+
+// Launch environment (launch_environment.cpp): `pass`, `set` and `secrets`, and that no name stands in two of them.
+void read_environment(Faults& faults, const yaml::Node& section, policy::Launch& launch);
+
+// Grants (grants.cpp). A deny entry is read the same way, save that it is no risk and asks for no reason.
+enum class GrantKind : std::uint8_t { read, write, deny };
+std::vector<policy::Grant> read_grants(Faults& faults, const yaml::Node& list, std::string_view what, GrantKind kind);
+// A string that is an absolute path or ~/…, without `..`; nothing and a fault else.
+std::optional<std::string> read_path(Faults& faults, const yaml::Node& node, std::string_view what);
+// Entries of `read` and `write` that appear at the same path inside.
+void check_repeated_grants(Faults& faults, const policy::Isolation& isolation);
+
+// Rules that can never decide, because earlier ones with an action take every name of theirs (unreachable.cpp).
+void check_unreachable(Faults& faults, const std::vector<policy::Rule>& rules);
+
+}  // namespace cordon::formats

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/yaml_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.hpp"
+#include "formats/yaml.hpp"
+
+namespace cordon::yaml {
+namespace {
+
+struct Range {
+  char32_t first = 0;
+  char32_t last = 0;
+  std::string_view kind = {};
+};
+
+constexpr std::array kHidden = {
+    Range{0x00, 0x08, "a control character"},
+    Range{0x0B, 0x1F, "a control character"},
+    Range{0x7F, 0x9F, "a control character"},
+    Range{0xAD, 0xAD, "an invisible character"},
+    Range{0x34F, 0x34F, "an invisible character"},
+    Range{0x61C, 0x61C, "a character that reorders text"},
+    Range{0x115F, 0x1160, "an invisible character"},
+    Range{0x17B4, 0x17B5, "an invisible character"},
+    Range{0x180B, 0x180F, "an invisible character"},
+    Range{0x200B, 0x200D, "an invisible character"},
+    Range{0x200E, 0x200F, "a character that reorders text"},
+    Range{0x2028, 0x2029, "a line separator"},
+    Range{0x202A, 0x202E, "a character that reorders text"},
+    Range{0x2060, 0x2065, "an invisible character"},
+    Range{0x2066, 0x2069, "a character that reorders text"},
+    Range{0x206A, 0x206F, "an invisible character"},
+    Range{0x3164, 0x3164, "an invisible character"},
+    Range{0xE000, 0xF8FF, "a character without a meaning"},
+    Range{0xFEFF, 0xFEFF, "a byte order mark"},
+    Range{0xFFA0, 0xFFA0, "an invisible character"},
+    Range{0xFFF0, 0xFFFB, "an invisible character"},
+    Range{0xFFFE, 0xFFFF, "a character without a meaning"},
+    Range{0xE0000, 0xE0FFF, "an invisible character"},
+    Range{0xF0000, 0x10FFFF, "a character without a meaning"},
+};
+
+std::string_view remedy_for(char32_t code_point, std::size_t offset) {
+  if (code_point == U'\t') {
+    return "indent and align with spaces";
+  }
+  if (code_point == U'\r') {
+    return "end lines with LF or CR LF";
+  }
+  if (code_point == 0xFEFF && offset == 0) {
+    return "save the file as UTF-8 without a byte order mark";
+  }
+  return "remove it; inside double quotes an escape may stand for it where the value allows it";
+}
+
+}  // namespace
+
+std::optional<std::string_view> hidden_kind(char32_t code_point) {
+  const auto* range =
+      std::ranges::find_if(kHidden, [&](const Range& r) { return code_point >= r.first && code_point <= r.last; });
+  return range == kHidden.end() ? std::nullopt : std::optional(range->kind);
+}
+
+Result<Source> Source::from(std::string_view raw, std::string_view file) {
+  Source source;
+  source.text_.reserve(raw.size());
+  const auto refuse = [&](std::string detail, std::string_view remedy) {
+    return fail(Errc::policy_invalid, std::move(detail), where(file, source.position(source.text_.size())),
+                std::string(remedy));
+  };
+  for (std::size_t i = 0; i < raw.size();) {
+    const text::CodePoint point = text::decode_utf8(raw, i);
+    if (point.length == 0) {
+      return refuse("the text is not valid UTF-8 here", "save the file as UTF-8");
+    }
+    if (point.value == U'\r' && raw.substr(i, 2) == "\r\n") {
+      ++i;
+      continue;
+    }
+    if (point.value == U'\t') {
+      return refuse("a tab", remedy_for(point.value, i));
+    }
+    if (const auto kind = hidden_kind(point.value)) {
+      return refuse(text::cat(*kind, " (", text::printable(raw.substr(i, point.length)), ")"),
+                    remedy_for(point.value, i));
+    }
+    if (point.value == U'%' && source.line_starts_.back() == source.text_.size()) {
+      return refuse("a line that begins with % would be a YAML directive",
+                    "directives are not used in policies; indent or quote the value if it is none");
+    }
+    source.text_ += raw.substr(i, point.length);
+    if (point.value == U'\n') {
+      source.line_starts_.push_back(source.text_.size());
+    }
+    i += point.length;
+  }
+  return source;
+}
+
+policy::Position Source::position(std::size_t offset) {
+  offset = std::min(offset, text_.size());
+  const auto next_line = std::ranges::upper_bound(line_starts_, offset);
+  const int line = static_cast<int>(next_line - line_starts_.begin());
+  const std::size_t line_start = *(next_line - 1);
+  std::size_t from = line_start;
+  int column = 1;
+  if (last_.line == line && last_offset_ <= offset) {
+    from = last_offset_;
+    column = last_.column;
+  }
+  // One per character: bytes that do not continue one.
+  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
+  column += static_cast<int>(std::ranges::count_if(std::string_view(text_).substr(from, offset - from), begins));
+  last_offset_ = offset;
+  last_ = {line, column};
+  return last_;
+}
+
+}  // namespace cordon::yaml
