@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/gate/catalog_view.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/catalog/compare.hpp"
+#include "core/json/read.hpp"
+#include "core/json/write.hpp"
+#include "core/policy/evaluate.hpp"
+#include "core/wire/synth.hpp"
+
+namespace cordon::gate {
+namespace {
+
+using json::Kind;
+using json::Member;
+using json::Value;
+using policy::Action;
+using policy::DriftAction;
+using policy::Effect;
+
+// Our own canonical text: it was read under the session's limits before, so only a bug makes this fail.
+json::Document parse_definition(std::string_view definition) {
+  auto document = json::read(std::string(definition), {.max_bytes = UINT32_MAX, .max_depth = 100'000});
+  CORDON_ASSERT(document.has_value());
+  return std::move(*document);
+}
+
+struct Hints {
+  bool read_only = false;
+  bool destructive = true;
+  bool open_world = true;
+};
+
+Hints hints_of(Effect effect, bool reviewed_read) {
+  switch (effect) {
+    case Effect::read:
+      return reviewed_read ? Hints{true, false, false} : Hints{false, true, true};
+    case Effect::write:
+      return {false, false, false};
+    case Effect::send:
+      return {false, false, true};
+    case Effect::destructive:
+    case Effect::execute:
+    case Effect::unknown:
+      return {false, true, true};
+  }
+  CORDON_ASSERT(false);
+}
+
+std::string annotations(const Value& given, const Hints& hints) {
+  json::Writer w;
+  w.begin_object();
+  for (const Member member : given.members()) {
+    const std::string key = member.key.string();
+    if (key != "readOnlyHint" && key != "destructiveHint" && key != "openWorldHint") {
+      w.key(key).value(member.value);
+    }
+  }
+  w.member_bool("readOnlyHint", hints.read_only);
+  w.member_bool("destructiveHint", hints.destructive);
+  w.member_bool("openWorldHint", hints.open_world).end_object();
+  return w.take();
+}
+
+// `_meta` without interface resources, which are not part of any pin yet. Empty when nothing is left.
+std::string served_meta(const Value& meta, std::string_view mark) {
+  json::Writer w;
+  bool any = false;
+  w.begin_object();
+  for (const Member member : meta.members()) {
+    const std::string key = member.key.string();
+    if (key != "ui" && !key.starts_with("ui/") && !key.starts_with("dev.mcp-cordon/")) {
+      w.key(key).value(member.value);
+      any = true;
+    }
+  }
+  if (!mark.empty()) {
+    w.member("dev.mcp-cordon/drift", mark);
+    any = true;
+  }
+  w.end_object();
+  return any ? w.take() : std::string();
+}
+
+}  // namespace
+
+std::string served_definition(std::string_view definition, Effect effect, bool reviewed_read, std::string_view mark) {
+  const json::Document document = parse_definition(definition);
+  const Value tool = document.root();
+  json::Writer w;
+  w.begin_object();
+  for (const Member member : tool.members()) {
+    const std::string key = member.key.string();
+    if (key != "annotations" && key != "_meta") {
+      w.key(key).value(member.value);
+    }
+  }
+  w.member_raw("annotations", annotations(tool.find("annotations"), hints_of(effect, reviewed_read)));
+  if (const std::string meta = served_meta(tool.find("_meta"), mark); !meta.empty()) {
+    w.member_raw("_meta", meta);
+  }
+  w.end_object();
+  return w.take();
+}
+
+const ToolView* CatalogView::find(std::string_view name) const {
+  const auto found = index_.find(name);
+  return found == index_.end() ? nullptr : &tools_[found->second];
+}
+
+void CatalogView::add(ToolView view, const policy::Policy& policy, std::string_view definition, std::string_view mark) {
+  const bool hidden = view.refusal == Errc::tool_not_reviewed ||
+                      policy::evaluate(policy.tools, view.name, view.effect).action == Action::hide;
+  if (!hidden && !definition.empty()) {
+    view.served = served_definition(definition, view.effect, view.reviewed_read, mark);
+  }
+  const auto [place, fresh] = index_.emplace(view.name, tools_.size());
+  if (fresh) {
+    tools_.push_back(std::move(view));
+  }
+}
+
+void CatalogView::add_live(const policy::Policy& policy, const catalog::Snapshot* snapshot, const catalog::Tool& live,
+                           bool twice) {
+  const policy::Drift& rules = policy.catalog.drift;
+  const catalog::PinnedTool* pinned = snapshot == nullptr ? nullptr : snapshot->find(live.name);
+  ToolView view;
+  view.name = live.name;
+  if (pinned == nullptr) {
+    view.pin = PinState::unreviewed;
+    const bool flagged = !twice && (snapshot == nullptr || rules.added == DriftAction::flag);
+    view.flagged = flagged;
+    if (!flagged) {
+      view.refusal = Errc::tool_not_reviewed;
+    }
+    drift_.push_back({"tool", live.name, "added", flagged ? DriftAction::flag : DriftAction::hide,
+                      twice ? "its name is in the list twice" : ""});
+    add(std::move(view), policy, live.definition, "unreviewed");
+    return;
+  }
+  const auto effect = policy::effect_from_name(pinned->effect).value_or(Effect::unknown);
+  const bool by_person = pinned->effect_source == catalog::EffectSource::reviewer;
+  // A proposal that nobody confirmed counts as unknown where it is `read`.
+  view.effect = effect == Effect::read && !by_person ? Effect::unknown : effect;
+  view.reviewed_read = effect == Effect::read && by_person;
+  const catalog::Relation relation =
+      twice ? catalog::Relation::changed : catalog::relate(pinned->definition, live.definition);
+  if (relation == catalog::Relation::equal) {
+    add(std::move(view), policy, pinned->definition, "");
+    return;
+  }
+  if (relation == catalog::Relation::cosmetic && rules.cosmetic != DriftAction::block) {
+    drift_.push_back({"tool", live.name, "cosmetic", rules.cosmetic, ""});
+    add(std::move(view), policy, pinned->definition, "");
+    return;
+  }
+  view.pin = PinState::changed;
+  const DriftAction action = twice && rules.changed == DriftAction::flag ? DriftAction::block : rules.changed;
+  drift_.push_back({"tool", live.name, "changed", action, twice ? "its name is in the list twice" : ""});
+  if (action == DriftAction::flag || action == DriftAction::allow) {
+    view.flagged = true;
+    view.effect = Effect::unknown;
+    view.reviewed_read = false;
+    add(std::move(view), policy, live.definition, "changed");
+    return;
+  }
+  view.refusal = action == DriftAction::hide ? Errc::tool_not_reviewed : Errc::tool_changed;
+  add(std::move(view), policy, pinned->definition, "");
+}
+
+CatalogView CatalogView::judge(const policy::Policy& policy, const catalog::Snapshot* snapshot, const LiveTools& live) {
+  CatalogView view;
+  std::set<std::string_view> seen;
+  std::set<std::string_view> twice;
+  for (const catalog::Tool& tool : live.tools) {
+    if (!seen.insert(tool.name).second) {
+      twice.insert(tool.name);
+    }
+  }
+  for (const std::string& name : live.rejected) {
+    seen.insert(name);
+  }
+  for (const catalog::Tool& tool : live.tools) {
+    const bool bad = twice.contains(tool.name) || std::ranges::find(live.rejected, tool.name) != live.rejected.end();
+    if (view.find(tool.name) == nullptr) {
+      view.add_live(policy, snapshot, tool, bad);
+    }
+  }
+  for (const std::string& name : live.rejected) {
+    if (view.find(name) == nullptr) {
+      // A definition that cannot be read is never equal to a pin and never shown.
+      view.add_live(policy, snapshot, {name, "{}"}, true);
+    }
+  }
+  if (snapshot != nullptr) {
+    for (const catalog::PinnedTool& pinned : snapshot->tools) {
+      if (!seen.contains(pinned.name)) {
+        view.drift_.push_back({"tool", pinned.name, "removed", policy.catalog.drift.removed, ""});
+      }
+    }
+  }
+  return view;
+}
+
+}  // namespace cordon::gate

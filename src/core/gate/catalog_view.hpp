@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The live list judged against the pin: what the client is shown of each tool, and whether the pin lets it be called.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "core/catalog/catalog.hpp"
+#include "core/policy/policy.hpp"
+
+namespace cordon::gate {
+
+// How a live definition relates to the snapshot.
+enum class PinState : std::uint8_t {
+  as_reviewed,  // equal, or differing only cosmetically
+  changed,      // differs, cannot be read, or its name is in the list twice
+  unreviewed,   // not in the snapshot
+};
+
+struct ToolView {
+  std::string name = {};
+  PinState pin = PinState::as_reviewed;
+  std::string served = {};                          // definition for the client, JSON; empty: not listed
+  policy::Effect effect = policy::Effect::unknown;  // the class that calls are judged by
+  bool reviewed_read = false;                       // class `read`, set by a person
+  std::optional<Errc> refusal = {};  // the pin refuses calls: tool_changed, or tool_not_reviewed for hidden ones
+  bool flagged = false;              // passes by a `flag` of the pin; results are marked
+};
+
+// One difference between pin and process, for audit and stderr.
+struct DriftNote {
+  std::string item = {};    // "tool", "instructions", "server_info", "capabilities"
+  std::string name = {};    // of the tool
+  std::string change = {};  // "added", "changed", "removed", "cosmetic"
+  policy::DriftAction action = policy::DriftAction::block;
+  std::string detail = {};  // why a definition counts as changed, when it is not its text
+};
+
+// What one walk over tools/list brought.
+struct LiveTools {
+  std::vector<catalog::Tool> tools = {};   // in the server's order
+  std::vector<std::string> rejected = {};  // names of definitions that could not be read
+  std::size_t unnamed = 0;                 // definitions without a readable name
+};
+
+class CatalogView {
+ public:
+  // `snapshot` may be null only with catalog.missing: flag.
+  static CatalogView judge(const policy::Policy& policy, const catalog::Snapshot* snapshot, const LiveTools& live);
+
+  const std::vector<ToolView>& tools() const { return tools_; }
+  const ToolView* find(std::string_view name) const;
+  const std::vector<DriftNote>& drift() const { return drift_; }
+
+ private:
+  void add_live(const policy::Policy& policy, const catalog::Snapshot* snapshot, const catalog::Tool& live, bool twice);
+  void add(ToolView view, const policy::Policy& policy, std::string_view definition, std::string_view mark);
+
+  std::vector<ToolView> tools_;
+  std::map<std::string, std::size_t, std::less<>> index_;
+  std::vector<DriftNote> drift_;
+};
+
+// `definition` as the client gets it: annotations of `effect` (product §5), no members of ours, no `_meta.ui`, and with
+// `mark` ("changed", "unreviewed") under dev.mcp-cordon/drift when it is not empty.
+std::string served_definition(std::string_view definition, policy::Effect effect, bool reviewed_read,
+                              std::string_view mark);
+
+}  // namespace cordon::gate

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the client says.
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "core/gate/records.hpp"
+#include "core/gate/session_state.hpp"
+#include "core/json/write.hpp"
+#include "core/wire/names.hpp"
+
+namespace cordon::gate {
+
+using json::Kind;
+using json::Value;
+using wire::Direction;
+using wire::Era;
+using wire::Form;
+using wire::MessageKind;
+using wire::Revision;
+
+void Session::Impl::on_client_refused(wire::Refused refused) {
+  if (config_.launch_failure) {
+    refused.error = *config_.launch_failure;
+  }
+  record(refused_record(Side::client, refused.error.code, refused.error.detail, refused.id, ""));
+  notice_once(text::cat("a line of the client was refused: ", name(refused.error.code), ": ",
+                        text::printable(refused.error.detail, 200)));
+  // An id that is outstanding already gets its one reply from the server.
+  if (refused.id && refused.has_method && !outstanding_.contains(*refused.id)) {
+    to_client(wire::error_line(*refused.id, refused.error.code, refused.error.detail));
+  }
+}
+
+void Session::Impl::on_client_overlong(const wire::OverlongLine& line) {
+  wire::Refused refused;
+  refused.error = {
+      Errc::message_too_large, text::cat("a line of ", line.bytes, " bytes, more than ", limits_.max_bytes), {}, {}};
+  refused.id = line.scanned.id;
+  refused.has_method = line.scanned.has_method;
+  const bool reply = !refused.has_method;
+  on_client_refused(std::move(refused));
+  if (reply) {
+    // It may have been the answer to any of them: none is left waiting.
+    for (const Id& id : std::exchange(server_pings_, {})) {
+      to_server(wire::error_line(id, Errc::message_too_large, "the client's answer was too long"));
+    }
+  }
+}
+
+void Session::Impl::on_client_message(Message message) {
+  switch (message.kind) {
+    case MessageKind::request:
+      on_client_request(std::move(message));
+      return;
+    case MessageKind::notification:
+      on_client_notification(std::move(message));
+      return;
+    case MessageKind::result:
+    case MessageKind::error:
+      on_client_reply(std::move(message));
+      return;
+  }
+}
+
+void Session::Impl::refuse_request(const Message& message, Errc code, std::string detail) {
+  record(refused_record(Side::client, code, detail, message.id, message.method));
+  to_client(wire::error_line(*message.id, code, detail));
+}
+
+// False when the id may not be used; then everything is said.
+bool Session::Impl::admit_id(const Message& message) {
+  const Id& id = *message.id;
+  const auto same = [&](const Held& held) { return held.message.id == id; };
+  if (outstanding_.contains(id) || std::ranges::any_of(held_, same)) {
+    // Not answered: the one answer that this id gets is that of the first request.
+    record(
+        refused_record(Side::client, Errc::message_ambiguous, "the id of an outstanding request", id, message.method));
+    notice_once("the client used the id of an outstanding request again; the second request was dropped");
+    return false;
+  }
+  if (id.is_string() && id.text().starts_with(wire::kOwnIdPrefix)) {
+    refuse_request(message, Errc::message_ambiguous, "ids with this prefix are kept for mcp-cordon itself");
+    return false;
+  }
+  if (std::ranges::find(cancelled_, id) != cancelled_.end()) {
+    refuse_request(message, Errc::message_ambiguous, "the id of a request that was cancelled and not answered");
+    return false;
+  }
+  if (outstanding_.size() + held_.size() >= config_.policy.messages.in_flight) {
+    refuse_request(message, Errc::rate_limited, text::cat(config_.policy.messages.in_flight, " requests wait already"));
+    return false;
+  }
+  return true;
+}
+
+void Session::Impl::on_client_request(Message message) {
+  if (config_.launch_failure) {
+    to_client(wire::error_line(*message.id, config_.launch_failure->code, config_.launch_failure->detail));
+    if (message.method == "initialize") {
+      stop(exit_status(config_.launch_failure->code));
+    }
+    return;
+  }
+  if (!admit_id(message)) {
+    return;
+  }
+  Revision revision = revision_;
+  // server/discover belongs to the stateless era even without the members that it must have: the server says so itself.
+  if (message.modern() || message.method == "server/discover") {
+    const auto asked = message.modern() ? wire::revision_from_name(message.modern_version) : Revision::v2026_07_28;
+    if (!asked || !wire::is_stateless(*asked)) {
+      // -32022 with `supported` is how this era negotiates; a client must be able to tell it from a refusal.
+      record(refused_record(Side::client, Errc::method_not_allowed, "unknown protocol version", message.id,
+                            message.method));
+      to_client(text::cat(R"({"jsonrpc":"2.0","id":)", message.id_json(),
+                          R"(,"error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":[")",
+                          wire::name(Revision::v2026_07_28), R"("],"requested":)", json::quoted(message.modern_version),
+                          R"(,"type":"method_not_allowed"}}})", "\n"));
+      return;
+    }
+    revision = *asked;
+    stateless_seen_ = true;
+  } else if (handshake_ < Handshake::answered && message.method != "initialize" && message.method != "ping") {
+    refuse_request(message, Errc::method_not_allowed,
+                   text::cat(text::printable(message.method, 100), " before initialize was answered"));
+    return;
+  }
+  const auto feature = wire::lookup(revision, Direction::to_server, Form::request, message.method);
+  // In the stateless era the server may not have been heard yet; what needs more than tools then waits for nothing and
+  // is not passed on.
+  const bool known = feature && (*feature == wire::Feature::base || *feature == wire::Feature::tools ||
+                                 (opening_ && opening_->features.contains(*feature)));
+  const bool offered =
+      known && (*feature != wire::Feature::tools || !opening_ || opening_->features.contains(wire::Feature::tools));
+  if (!offered) {
+    refuse_request(message, Errc::method_not_allowed,
+                   text::cat(text::printable(message.method, 100), " is not part of what was reviewed"));
+    return;
+  }
+  if (wire::is_stateless(revision)) {
+    const Value meta = message.meta();
+    json::Writer w;
+    w.begin_object().member(wire::kMetaVersion, wire::name(revision));
+    if (const Value info = meta.find(wire::kMetaClientInfo)) {
+      w.member_raw(wire::kMetaClientInfo, info.raw());
+    }
+    const Value capabilities = meta.find(wire::kMetaClientCapabilities);
+    w.member_raw(wire::kMetaClientCapabilities, client_capabilities_for_server(capabilities)).end_object();
+    stateless_meta_ = w.take();
+  }
+  if (message.method == "initialize") {
+    on_initialize(std::move(message));
+  } else if (message.method == "server/discover") {
+    on_discover(std::move(message));
+  } else if (message.method == "tools/list") {
+    on_list(std::move(message));
+  } else if (message.method == "tools/call") {
+    on_call(std::move(message));
+  } else {
+    Outstanding outstanding;
+    if (message.method == "subscriptions/listen") {
+      const Value flag = message.params.find("notifications").find("toolsListChanged");
+      outstanding.wants_tool_changes = flag.is(Kind::boolean) && flag.boolean();
+    }
+    forward_request(std::move(message), std::move(outstanding));
+  }
+}
+
+// The line for the server: as it came, unless members of ours or capabilities that the server may not see stand in it.
+std::string Session::Impl::client_line(Message message) {
+  const Value root = message.document.root();
+  const bool own = wire::has_own_meta(root);
+  const Value capabilities = message.meta().find(wire::kMetaClientCapabilities);
+  const bool rewrite = message.modern() && capabilities && needs_rewriting(capabilities);
+  if (!own && !rewrite) {
+    std::string line = std::move(message.document).take_text();
+    line += '\n';
+    return line;
+  }
+  if (own) {
+    record(refused_record(Side::client, Errc::message_ambiguous, "members under dev.mcp-cordon/ were removed",
+                          message.id, message.method));
+    auto cleaned = wire::parse(wire::without_own_meta(root), limits_);
+    CORDON_ASSERT(cleaned.has_value());
+    return client_line(std::move(*cleaned));
+  }
+  const auto edit_meta = [&](std::string_view key, const Value& value) -> std::optional<std::string> {
+    return key == wire::kMetaClientCapabilities ? std::optional(client_capabilities_for_server(value)) : std::nullopt;
+  };
+  const auto edit_params = [&](std::string_view key, const Value& value) -> std::optional<std::string> {
+    return key == "_meta" ? std::optional(wire::edited(value, edit_meta)) : std::nullopt;
+  };
+  const auto edit = [&](std::string_view key, const Value& value) -> std::optional<std::string> {
+    return key == "params" ? std::optional(wire::edited(value, edit_params)) : std::nullopt;
+  };
+  return wire::edited(root, edit) + '\n';
+}
+
+void Session::Impl::forward_request(Message message, Outstanding outstanding) {
+  outstanding.method = message.method;
+  outstanding.era = message.modern() || message.method == "server/discover" ? Era::stateless : Era::handshake;
+  if (const Value token = message.meta().find("progressToken")) {
+    if (auto id = wire::read_id(token)) {
+      outstanding.progress_token = *id;
+      progress_tokens_.insert(std::move(*id));
+    }
+  }
+  outstanding_.emplace(*message.id, std::move(outstanding));
+  to_server(client_line(std::move(message)));
+}
+
+void Session::Impl::on_initialize(Message message) {
+  if (handshake_ != Handshake::none) {
+    refuse_request(message, Errc::method_not_allowed, "initialize was asked before");
+    return;
+  }
+  handshake_ = Handshake::asked;
+  const auto edit_params = [](std::string_view key, const Value& value) -> std::optional<std::string> {
+    return key == "capabilities" ? std::optional(client_capabilities_for_server(value)) : std::nullopt;
+  };
+  const auto edit = [&](std::string_view key, const Value& value) -> std::optional<std::string> {
+    return key == "params" ? std::optional(wire::edited(value, edit_params)) : std::nullopt;
+  };
+  if (needs_rewriting(message.params.find("capabilities"))) {
+    auto rewritten = wire::parse(wire::edited(message.document.root(), edit), limits_);
+    CORDON_ASSERT(rewritten.has_value());
+    message = std::move(*rewritten);
+  }
+  forward_request(std::move(message), {});
+}
+
+void Session::Impl::on_discover(Message message) { forward_request(std::move(message), {}); }
+
+void Session::Impl::on_list(Message message) {
+  // Each question of the client makes us look again; what it gets is judged, never merely passed on.
+  const Value cursor = message.params.find("cursor");
+  if (!cursor) {
+    ++epoch_;
+  }
+  hold(std::move(message));
+}
+
+void Session::Impl::on_client_notification(Message message) {
+  if (config_.launch_failure) {
+    return;
+  }
+  const Revision revision =
+      message.modern() || (handshake_ == Handshake::none && stateless_seen_) ? Revision::v2026_07_28 : revision_;
+  const bool exists = wire::lookup(revision, Direction::to_server, Form::notification, message.method).has_value();
+  if (exists && message.method == "notifications/cancelled") {
+    on_cancelled(std::move(message));
+    return;
+  }
+  if (exists && message.method == "notifications/initialized" && handshake_ == Handshake::answered) {
+    handshake_ = Handshake::initialized;
+    to_server(client_line(std::move(message)));
+    want_walk(Era::handshake);
+    return;
+  }
+  // What is left belongs to requests of the server, none of which reach the client.
+  record(refused_record(Side::client, Errc::method_not_allowed, "a notification that is not passed on", {},
+                        message.method));
+}
+
+void Session::Impl::on_cancelled(Message message) {
+  const Value target = message.params.find("requestId");
+  const auto id = target ? wire::read_id(target) : fail(Errc::message_malformed, "no requestId");
+  if (!id) {
+    record(refused_record(Side::client, id.error().code, id.error().detail, {}, message.method));
+    return;
+  }
+  const auto held = std::ranges::find_if(held_, [&](const Held& one) { return one.message.id == *id; });
+  if (held != held_.end()) {
+    held_bytes_ -= held->bytes;
+    held_.erase(held);
+    return;
+  }
+  const auto found = outstanding_.find(*id);
+  if (found == outstanding_.end() || found->second.method == "initialize") {
+    record(refused_record(Side::client, Errc::reply_unexpected, "a cancellation of no outstanding request", *id,
+                          message.method));
+    return;
+  }
+  forget_token(found->second);
+  outstanding_.erase(found);
+  cancelled_.push_back(*id);
+  if (cancelled_.size() > kRememberedCancelled) {
+    cancelled_.pop_front();
+  }
+  to_server(client_line(std::move(message)));
+}
+
+void Session::Impl::on_client_reply(Message message) {
+  if (message.id && server_pings_.erase(*message.id) == 1) {
+    to_server(client_line(std::move(message)));
+    return;
+  }
+  record(refused_record(Side::client, Errc::reply_unexpected, "a reply to no outstanding request", message.id, ""));
+}
+
+}  // namespace cordon::gate

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the server says. It is untrusted: every reply must be asked for, every notification must be about something.
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "core/gate/records.hpp"
+#include "core/gate/session_state.hpp"
+#include "core/json/write.hpp"
+#include "core/wire/names.hpp"
+
+namespace cordon::gate {
+
+using json::Kind;
+using json::Value;
+using wire::Direction;
+using wire::Era;
+using wire::Feature;
+using wire::Form;
+using wire::MessageKind;
+using wire::Revision;
+
+namespace {
+
+// A result that asks the client for something instead of giving one, in whatever era it claims to be.
+bool asks_client(const Value& result) {
+  const Value type = result.find("resultType");
+  return result.find("inputRequests") || (type.is(Kind::string) && type.string_equals("input_required"));
+}
+
+// Error data through which a server asks: URL elicitation (-32042) and what a task reply may carry.
+bool error_asks_client(const Value& error) {
+  const Value data = error.find("data");
+  return error.find("code").raw() == "-32042" || data.find("elicitations") || data.find("inputRequests");
+}
+
+}  // namespace
+
+void Session::Impl::on_server_refused(wire::Refused refused) {
+  if (!refused.is_json_rpc) {
+    record(stray_record(refused.line));
+    actions_.emplace_back(Stray{std::move(refused.line)});
+    return;
+  }
+  record(refused_record(Side::server, refused.error.code, refused.error.detail, refused.id, ""));
+  notice_once(text::cat("a line of the server was refused: ", name(refused.error.code), ": ",
+                        text::printable(refused.error.detail, 200)));
+  if (refused.has_method) {
+    return;
+  }
+  if (!refused.id) {
+    // A reply whose id cannot be told may be the answer to any request: none is left waiting.
+    if (refused.unreadable_id) {
+      fail_all_outstanding(refused.error.code, "a reply of the server could not be read");
+    }
+    return;
+  }
+  if (const auto found = outstanding_.find(*refused.id); found != outstanding_.end()) {
+    const Outstanding request = std::move(found->second);
+    outstanding_.erase(found);
+    fail_reply(*refused.id, request, refused.error.code, "the server's reply could not be read");
+  } else if (own_.contains(std::string(refused.id->text()))) {
+    walk_failed({refused.error.code, "the server's answer to tools/list could not be read", {}, {}});
+  }
+}
+
+void Session::Impl::on_server_overlong(const wire::OverlongLine& line) {
+  const std::string detail = text::cat("a line of ", line.bytes, " bytes, more than ", limits_.max_bytes);
+  record(refused_record(Side::server, Errc::message_too_large, detail, line.scanned.id, ""));
+  notice_once(text::cat("the server wrote ", detail, "; it was dropped"));
+  if (line.scanned.has_method) {
+    return;
+  }
+  if (line.scanned.id) {
+    if (const auto found = outstanding_.find(*line.scanned.id); found != outstanding_.end()) {
+      const Outstanding request = std::move(found->second);
+      outstanding_.erase(found);
+      fail_reply(*line.scanned.id, request, Errc::result_too_large, "the result is larger than this session takes");
+    } else if (own_.contains(std::string(line.scanned.id->text()))) {
+      walk_failed({Errc::message_too_large, "the answer to tools/list is too long", {}, {}});
+    }
+    return;
+  }
+  fail_all_outstanding(Errc::result_too_large, "the server wrote a line that was too long to read");
+}
+
+void Session::Impl::fail_all_outstanding(Errc code, std::string_view detail) {
+  for (auto& [id, request] : std::exchange(outstanding_, {})) {
+    fail_reply(id, request, code, detail);
+  }
+  if (!own_.empty()) {
+    walk_failed({code, std::string(detail), {}, {}});
+  }
+}
+
+// In place of a reply that did not come or may not pass. The request is no longer outstanding.
+void Session::Impl::fail_reply(const Id& id, const Outstanding& request, Errc code, std::string_view detail) {
+  forget_token(request);
+  if (request.method == "initialize") {
+    handshake_ = Handshake::none;
+  }
+  if (request.method != "tools/call" || code == Errc::server_exited) {
+    to_client(wire::error_line(id, code, detail));
+    return;
+  }
+  json::Writer meta;
+  meta.begin_object().key("dev.mcp-cordon/refusal").begin_object().member("type", name(code)).end_object().end_object();
+  const std::string text =
+      text::cat("mcp-cordon withheld the answer to this call (", name(code), "): ", detail, ". The tool may have run.");
+  to_client(wire::result_line(id, wire::refusal_result(text, meta.take(), request.era)));
+}
+
+void Session::Impl::forget_token(const Outstanding& request) {
+  if (request.progress_token) {
+    if (const auto found = progress_tokens_.find(*request.progress_token); found != progress_tokens_.end()) {
+      progress_tokens_.erase(found);
+    }
+  }
+}
+
+void Session::Impl::on_server_message(Message message) {
+  switch (message.kind) {
+    case MessageKind::request:
+      on_server_request(std::move(message));
+      return;
+    case MessageKind::notification:
+      on_server_notification(std::move(message));
+      return;
+    case MessageKind::result:
+    case MessageKind::error:
+      on_server_reply(std::move(message));
+      return;
+  }
+}
+
+// Requests of a server exist in the handshake era only. Each is answered once, none is passed on but ping.
+void Session::Impl::on_server_request(Message message) {
+  if (handshake_ == Handshake::none) {
+    record(refused_record(Side::server, Errc::method_not_allowed, "a request of the server outside of a handshake",
+                          message.id, message.method));
+    return;
+  }
+  const bool exists = wire::lookup(revision_, Direction::to_client, Form::request, message.method).has_value();
+  if (exists && message.method == "ping") {
+    if (server_pings_.size() < config_.policy.messages.in_flight && server_pings_.insert(*message.id).second) {
+      if (wire::has_own_meta(message.document.root())) {
+        to_client(wire::without_own_meta(message.document.root()) + '\n');
+      } else {
+        to_client(std::move(message.document).take_text() + '\n');
+      }
+    }
+    return;
+  }
+  record(refused_record(Side::server, Errc::client_request_blocked, "a request of the server", message.id,
+                        message.method));
+  notice_once(text::cat("the server asked the client for ", text::printable(message.method, 100), "; refused"));
+  if (exists && message.method == "elicitation/create") {
+    // Not an error: a server that finds no elicitation proceeds without asking.
+    to_server(wire::result_line(*message.id, R"({"action":"decline"})"));
+  } else {
+    to_server(wire::error_line(*message.id, Errc::method_not_allowed, "the client does not offer this"));
+  }
+}
+
+void Session::Impl::on_server_notification(Message message) {
+  const bool stateless = handshake_ == Handshake::none;
+  const Revision revision = stateless ? Revision::v2026_07_28 : revision_;
+  auto feature = wire::lookup(revision, Direction::to_client, Form::notification, message.method);
+  if (!feature && stateless_seen_) {
+    // A server that speaks both eras may serve both at once.
+    feature = wire::lookup(Revision::v2026_07_28, Direction::to_client, Form::notification, message.method);
+  }
+  const auto drop = [&](Errc code, std::string_view why) {
+    record(refused_record(Side::server, code, why, {}, message.method));
+  };
+  if (!feature ||
+      !(opening_ ? opening_->features.contains(*feature) : *feature == Feature::base || *feature == Feature::tools)) {
+    drop(Errc::method_not_allowed, "a notification that is not part of what was reviewed");
+    return;
+  }
+  if (message.method == "notifications/tools/list_changed") {
+    ++epoch_;
+    want_walk(stateless ? Era::stateless : Era::handshake);
+    return;
+  }
+  if (message.method == "notifications/progress") {
+    const auto token = wire::read_id(message.params.find("progressToken") ? message.params.find("progressToken")
+                                                                          : message.document.root());
+    if (!token || !progress_tokens_.contains(*token)) {
+      drop(Errc::reply_unexpected, "progress of no outstanding request");
+      return;
+    }
+  }
+  if (message.method == "notifications/cancelled") {
+    const Value target = message.params.find("requestId");
+    const auto id = target ? wire::read_id(target) : fail(Errc::message_malformed, "no requestId");
+    const auto listen = id ? outstanding_.find(*id) : outstanding_.end();
+    const bool ends_listen = listen != outstanding_.end() && listen->second.method == "subscriptions/listen";
+    if (!ends_listen && !(id && server_pings_.erase(*id) == 1)) {
+      drop(Errc::reply_unexpected, "a cancellation of nothing that the server may cancel");
+      return;
+    }
+    // The listen request stays outstanding: servers may answer it as well.
+  }
+  if (message.method == "notifications/subscriptions/acknowledged") {
+    const Value tag = message.meta().find(wire::kMetaSubscription);
+    const auto id = tag ? wire::read_id(tag) : fail(Errc::message_malformed, "no subscription id");
+    const auto listen = id ? outstanding_.find(*id) : outstanding_.end();
+    if (listen == outstanding_.end() || listen->second.method != "subscriptions/listen") {
+      drop(Errc::reply_unexpected, "an acknowledgement of no subscription");
+      return;
+    }
+  }
+  if (wire::has_own_meta(message.document.root())) {
+    drop(Errc::message_ambiguous, "members under dev.mcp-cordon/ were removed");
+    to_client(wire::without_own_meta(message.document.root()) + '\n');
+  } else {
+    to_client(std::move(message.document).take_text() + '\n');
+  }
+}
+
+void Session::Impl::on_server_reply(Message message) {
+  if (!message.id) {
+    record(refused_record(Side::server, Errc::reply_unexpected, "an error without id", {}, ""));
+    return;
+  }
+  if (message.id->text().starts_with(wire::kOwnIdPrefix)) {
+    on_own_reply(std::move(message));
+    return;
+  }
+  const auto found = outstanding_.find(*message.id);
+  if (found == outstanding_.end()) {
+    const auto late = std::ranges::find(cancelled_, *message.id);
+    if (late != cancelled_.end()) {
+      cancelled_.erase(late);  // the race of a cancellation and its answer is legal
+      return;
+    }
+    record(refused_record(Side::server, Errc::reply_unexpected, "a reply to no outstanding request", message.id, ""));
+    return;
+  }
+  const Outstanding request = std::move(found->second);
+  outstanding_.erase(found);
+  forget_token(request);
+  if (message.kind == MessageKind::error) {
+    if (error_asks_client(message.error)) {
+      record(refused_record(Side::server, Errc::client_request_blocked, "an error that asks the client", message.id,
+                            request.method));
+      fail_reply(*message.id, request, Errc::client_request_blocked, "the server asked for something instead");
+      return;
+    }
+    if (request.method == "initialize") {
+      handshake_ = Handshake::none;
+    }
+    pass_reply(std::move(message), request);
+  } else if (request.method == "initialize") {
+    on_initialize_reply(std::move(message));
+  } else if (request.method == "server/discover") {
+    on_discover_reply(std::move(message), false);
+  } else {
+    on_call_reply(std::move(message), request);
+  }
+}
+
+// A result on its way to the client: of a call, a ping, a log level or a subscription.
+void Session::Impl::on_call_reply(Message message, const Outstanding& request) {
+  if (asks_client(message.result)) {
+    record(refused_record(Side::server, Errc::client_request_blocked, "a result that asks the client", message.id,
+                          request.method));
+    notice_once("the server asked the client for something inside a result; refused");
+    fail_reply(*message.id, request, Errc::client_request_blocked, "the server asked for something instead");
+    return;
+  }
+  if (const Value type = message.result.find("resultType");
+      type && (!type.is(Kind::string) || !type.string_equals("complete"))) {
+    record(refused_record(Side::server, Errc::method_not_allowed, "a result of a type that was not reviewed",
+                          message.id, request.method));
+    fail_reply(*message.id, request, Errc::method_not_allowed,
+               "the result is of a kind that this session does not pass");
+    return;
+  }
+  pass_reply(std::move(message), request);
+}
+
+void Session::Impl::pass_reply(Message message, const Outstanding& request) {
+  const Value root = message.document.root();
+  const bool own = wire::has_own_meta(root);
+  if (!own && !request.flagged) {
+    std::string line = std::move(message.document).take_text();
+    line += '\n';
+    to_client(std::move(line));
+    return;
+  }
+  if (own) {
+    record(refused_record(Side::server, Errc::message_ambiguous, "members under dev.mcp-cordon/ were removed",
+                          message.id, request.method));
+    auto cleaned = wire::parse(wire::without_own_meta(root), limits_);
+    CORDON_ASSERT(cleaned.has_value());
+    pass_reply(std::move(*cleaned), request);
+    return;
+  }
+  const auto mark = [](std::string_view key, const Value& value) -> std::optional<std::string> {
+    return key == "result" ? std::optional(wire::with_meta(value, "dev.mcp-cordon/flagged", "true")) : std::nullopt;
+  };
+  to_client(wire::edited(root, mark) + '\n');
+}
+
+void Session::Impl::on_initialize_reply(Message message) {
+  const Value version = message.result.find("protocolVersion");
+  const auto revision =
+      version.is(Kind::string) ? wire::revision_from_name(version.string()) : std::optional<Revision>();
+  if (!revision || wire::is_stateless(*revision)) {
+    record(refused_record(Side::server, Errc::method_not_allowed, "the server chose an unknown protocol version",
+                          message.id, "initialize"));
+    handshake_ = Handshake::none;
+    to_client(wire::error_line(*message.id, Errc::method_not_allowed,
+                               "the server chose a protocol version that this version of mcp-cordon does not know"));
+    return;
+  }
+  handshake_ = Handshake::answered;
+  revision_ = *revision;
+  record(opened_record("handshake", wire::name(*revision)));
+  learn_identity(read_identity(message.result, message.result.find("serverInfo")));
+  to_client(wire::result_line(*message.id, initialize_result(wire::name(*revision), *opening_, config_.facts)));
+}
+
+void Session::Impl::on_discover_reply(Message message, bool own) {
+  bool supported = false;
+  for (const Value version : message.result.find("supportedVersions").elements()) {
+    supported = supported || (version.is(Kind::string) && version.string_equals(wire::name(Revision::v2026_07_28)));
+  }
+  if (supported) {
+    record(opened_record("stateless", wire::name(Revision::v2026_07_28)));
+    learn_identity(read_identity(message.result, message.result.find("_meta").find(wire::kMetaServerInfo)));
+  }
+  if (own) {
+    return;
+  }
+  if (supported) {
+    to_client(wire::result_line(*message.id, discover_result(*opening_, config_.facts)));
+  } else {
+    // A client takes this for a server of the handshake era and opens with initialize.
+    to_client(wire::error_line(*message.id, Errc::method_not_allowed, "no common version in server/discover"));
+  }
+}
+
+void Session::Impl::on_own_reply(Message message) {
+  const auto found = own_.find(std::string(message.id->text()));
+  if (found == own_.end()) {
+    record(refused_record(Side::server, Errc::reply_unexpected, "a reply to no request of ours", message.id, ""));
+    return;
+  }
+  const Own kind = found->second;
+  own_.erase(found);
+  if (!walk_ || walk_->ids.erase(std::string(message.id->text())) == 0) {
+    return;  // of a walk that was given up
+  }
+  if (kind == Own::discover) {
+    if (message.kind == MessageKind::result) {
+      on_discover_reply(std::move(message), true);
+    }
+    walk_->identity_done = true;
+    walk_finished();
+    return;
+  }
+  if (message.kind == MessageKind::error) {
+    if (message.error.find("code").raw() == "-32601") {
+      walk_->list_done = true;  // a server without tools
+      walk_finished();
+      return;
+    }
+    walk_failed(
+        {Errc::catalog_invalid,
+         text::cat("the server answered tools/list with error ", text::printable(message.error.find("code").raw(), 20)),
+         {},
+         {}});
+    return;
+  }
+  const auto last = walk_->list.add_page(message.result);
+  if (!last) {
+    walk_failed(last.error());
+    return;
+  }
+  if (*last) {
+    walk_->list_done = true;
+    walk_finished();
+    return;
+  }
+  const std::string id = own_id();
+  own_.emplace(id, Own::list);
+  walk_->ids.insert(id);
+  to_server(wire::request_line(Id(id), "tools/list", walk_->list.params(walk_->meta)));
+}
+
+}  // namespace cordon::gate

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/gate/handshake.hpp"
+
+#include "base/error.hpp"
+#include "core/json/read.hpp"
+#include "core/json/write.hpp"
+#include "core/wire/names.hpp"
+
+namespace cordon::gate {
+namespace {
+
+using json::Kind;
+using json::Member;
+using json::Value;
+using policy::DriftAction;
+
+bool passes_to_server(const Value& key) { return key.string_equals("elicitation"); }
+
+json::Document parse_own(std::string_view text) {
+  auto document = json::read(std::string(text), {.max_bytes = UINT32_MAX, .max_depth = 100'000});
+  CORDON_ASSERT(document.has_value());
+  return std::move(*document);
+}
+
+void write_meta(json::Writer& w, std::string_view server_info, std::string_view facts) {
+  w.key("_meta").begin_object();
+  if (!server_info.empty()) {
+    w.member_raw(wire::kMetaServerInfo, server_info);
+  }
+  w.member_raw("dev.mcp-cordon/facts", facts);
+  w.end_object();
+}
+
+// Server capabilities by table: tools and logging, each only when it is live and was reviewed.
+void judge_capabilities(JudgedOpening& opening, const Value& live, const std::optional<Value>& reviewed) {
+  const auto has = [&](std::string_view name) {
+    return live.find(name).is(Kind::object) && (!reviewed || reviewed->find(name).is(Kind::object));
+  };
+  const auto list_changes = [](const Value& capabilities) {
+    const Value flag = capabilities.find("tools").find("listChanged");
+    return flag.is(Kind::boolean) && flag.boolean();
+  };
+  json::Writer w;
+  w.begin_object();
+  if (has("logging")) {
+    opening.features.insert(wire::Feature::logging);
+    w.key("logging").begin_object().end_object();
+  }
+  if (has("tools")) {
+    opening.features.insert(wire::Feature::tools);
+    opening.list_changed = list_changes(live) && (!reviewed || list_changes(*reviewed));
+    w.key("tools").begin_object();
+    if (opening.list_changed) {
+      w.member_bool("listChanged", true);
+    }
+    w.end_object();
+  }
+  w.end_object();
+  opening.capabilities = w.take();
+}
+
+}  // namespace
+
+std::string client_capabilities_for_server(const Value& capabilities) {
+  json::Writer w;
+  w.begin_object();
+  for (const Member member : capabilities.members()) {
+    if (passes_to_server(member.key)) {
+      w.key(member.key.string()).value(member.value);
+    }
+  }
+  w.end_object();
+  return w.take();
+}
+
+bool needs_rewriting(const Value& capabilities) {
+  for (const Member member : capabilities.members()) {
+    if (!passes_to_server(member.key)) {
+      return true;
+    }
+  }
+  return !capabilities.is(Kind::object);
+}
+
+Identity read_identity(const Value& result, const Value& server_info) {
+  Identity identity;
+  if (const Value text = result.find("instructions"); text.is(Kind::string)) {
+    identity.instructions = text.string();
+  }
+  if (server_info.is(Kind::object)) {
+    identity.server_info = json::canonical(server_info);
+  }
+  if (const Value capabilities = result.find("capabilities"); capabilities.is(Kind::object)) {
+    identity.capabilities = json::canonical(capabilities);
+  }
+  return identity;
+}
+
+JudgedOpening judge_opening(const policy::Policy& policy, const catalog::Snapshot* snapshot, const Identity& live) {
+  JudgedOpening opening;
+  const json::Document live_capabilities = parse_own(live.capabilities);
+  if (snapshot == nullptr) {
+    opening.server_info = live.server_info;
+    opening.instructions = live.instructions;
+    judge_capabilities(opening, live_capabilities.root(), std::nullopt);
+    return opening;
+  }
+  const json::Document reviewed_capabilities = parse_own(snapshot->capabilities);
+  judge_capabilities(opening, live_capabilities.root(), reviewed_capabilities.root());
+  const policy::Drift& rules = policy.catalog.drift;
+  const auto differs = [&](std::string item, DriftAction action) {
+    opening.drift.push_back({std::move(item), "", "changed", action, ""});
+    opening.blocked = opening.blocked || action == DriftAction::block;
+    return action == DriftAction::flag || action == DriftAction::allow;
+  };
+  opening.server_info = snapshot->server_info;
+  if (live.server_info != snapshot->server_info && differs("server_info", rules.identity)) {
+    opening.server_info = live.server_info;
+  }
+  opening.instructions = snapshot->instructions;
+  if (live.instructions != snapshot->instructions && differs("instructions", rules.instructions)) {
+    opening.instructions = live.instructions;
+  }
+  if (live.capabilities != snapshot->capabilities) {
+    differs("capabilities", rules.capabilities);
+  }
+  if (!parse_own(opening.server_info).root().find("name")) {
+    // Clients demand a name and a version; a server that gave none is shown under the name that the policy gives it.
+    opening.server_info =
+        json::Writer().begin_object().member("name", policy.server).member("version", "0").end_object().take();
+  }
+  return opening;
+}
+
+std::string initialize_result(std::string_view protocol_version, const JudgedOpening& opening, std::string_view facts) {
+  json::Writer w;
+  w.begin_object().member("protocolVersion", protocol_version).member_raw("capabilities", opening.capabilities);
+  w.member_raw("serverInfo", opening.server_info);
+  if (opening.instructions) {
+    w.member("instructions", *opening.instructions);
+  }
+  write_meta(w, {}, facts);
+  w.end_object();
+  return w.take();
+}
+
+std::string discover_result(const JudgedOpening& opening, std::string_view facts) {
+  json::Writer w;
+  w.begin_object().key("supportedVersions").begin_array();
+  w.string(wire::name(wire::Revision::v2026_07_28)).end_array();
+  w.member_raw("capabilities", opening.capabilities);
+  if (opening.instructions) {
+    w.member("instructions", *opening.instructions);
+  }
+  w.member("resultType", "complete").member_int("ttlMs", 0).member("cacheScope", "private");
+  write_meta(w, opening.server_info, facts);
+  w.end_object();
+  return w.take();
+}
+
+}  // namespace cordon::gate

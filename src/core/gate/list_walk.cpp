@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/gate/list_walk.hpp"
+
+#include "base/text.hpp"
+#include "core/json/write.hpp"
+
+namespace cordon::gate {
+
+using json::Kind;
+using json::Value;
+
+std::string ListWalk::params(std::string_view meta_json) const {
+  json::Writer w;
+  w.begin_object();
+  if (!meta_json.empty()) {
+    w.member_raw("_meta", meta_json);
+  }
+  if (cursor_) {
+    w.member_raw("cursor", *cursor_);
+  }
+  w.end_object();
+  return w.take();
+}
+
+Result<bool> ListWalk::add_page(const Value& result) {
+  const Value page = result.find("tools");
+  if (!page.is(Kind::array)) {
+    return fail(Errc::catalog_invalid, "the answer to tools/list has no array `tools`");
+  }
+  if (++pages_ > caps_->max_pages) {
+    return fail(Errc::catalog_invalid, text::cat("the tool list has more than ", caps_->max_pages, " pages"));
+  }
+  bytes_ += page.raw().size();
+  if (bytes_ > caps_->max_bytes) {
+    return fail(Errc::catalog_invalid, text::cat("the tool list has more than ", caps_->max_bytes, " bytes"));
+  }
+  for (const Value element : page.elements()) {
+    if (tools_.tools.size() + tools_.rejected.size() + tools_.unnamed >= caps_->max_tools) {
+      return fail(Errc::catalog_invalid, text::cat("the tool list has more than ", caps_->max_tools, " tools"));
+    }
+    if (auto tool = catalog::read_tool(element, catalog::Leniency::served)) {
+      tools_.tools.push_back(std::move(*tool));
+    } else if (const Value name = element.find("name"); name.is(Kind::string) && name.string_raw().size() <= 256) {
+      tools_.rejected.push_back(name.string());
+    } else {
+      ++tools_.unnamed;
+    }
+  }
+  // An empty cursor is a cursor; the end is its absence (null is tolerated as that).
+  const Value next = result.find("nextCursor");
+  if (!next || next.is(Kind::null)) {
+    return true;
+  }
+  if (!next.is(Kind::string) || next.string_raw().size() > 65'536) {
+    return fail(Errc::catalog_invalid, "nextCursor is no string of a sensible length");
+  }
+  if (!seen_.insert(next.string()).second) {
+    return fail(Errc::catalog_invalid, "the tool list gives the same cursor twice and would never end");
+  }
+  cursor_ = std::string(next.raw());
+  return false;
+}
+
+}  // namespace cordon::gate

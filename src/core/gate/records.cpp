@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/gate/records.hpp"
+
+#include "base/text.hpp"
+#include "core/json/write.hpp"
+
+namespace cordon::gate {
+namespace {
+
+constexpr std::size_t kMaxText = 256;
+
+std::string_view name(policy::DriftAction action) {
+  switch (action) {
+    case policy::DriftAction::allow:
+      return "allow";
+    case policy::DriftAction::flag:
+      return "flag";
+    case policy::DriftAction::block:
+      return "block";
+    case policy::DriftAction::hide:
+      return "hide";
+    case policy::DriftAction::pinned:
+      return "pinned";
+  }
+  CORDON_ASSERT(false);
+}
+
+}  // namespace
+
+std::string_view name(Side side) {
+  switch (side) {
+    case Side::client:
+      return "client";
+    case Side::server:
+      return "server";
+  }
+  CORDON_ASSERT(false);
+}
+
+std::string refused_record(Side from, Errc reason, std::string_view detail, const std::optional<wire::Id>& id,
+                           std::string_view method) {
+  json::Writer w;
+  w.begin_object().member("event", "refused").member("from", name(from)).member("reason", cordon::name(reason));
+  w.member("detail", text::printable(detail, kMaxText));
+  if (id) {
+    w.member("id", text::printable(id->json(), kMaxText));
+  }
+  if (!method.empty()) {
+    w.member("method", text::printable(method, kMaxText));
+  }
+  w.end_object();
+  return w.take();
+}
+
+std::string drift_record(const DriftNote& note) {
+  json::Writer w;
+  w.begin_object().member("event", "drift").member("item", note.item).member("change", note.change);
+  w.member("action", name(note.action));
+  if (!note.name.empty()) {
+    w.member("name", text::printable(note.name, kMaxText));
+  }
+  if (!note.detail.empty()) {
+    w.member("detail", note.detail);
+  }
+  w.end_object();
+  return w.take();
+}
+
+std::string stray_record(std::string_view line) {
+  json::Writer w;
+  w.begin_object().member("event", "stray").member_int("bytes", static_cast<std::int64_t>(line.size()));
+  w.member("text", text::printable(line, kMaxText)).end_object();
+  return w.take();
+}
+
+std::string exit_record(ExitReport report) {
+  json::Writer w;
+  w.begin_object().member("event", "exit").member_bool("signalled", report.signalled);
+  w.member_int("code", report.code).end_object();
+  return w.take();
+}
+
+std::string catalog_record(const CatalogView& view) {
+  std::int64_t listed = 0;
+  for (const ToolView& tool : view.tools()) {
+    listed += tool.served.empty() ? 0 : 1;
+  }
+  json::Writer w;
+  w.begin_object().member("event", "catalog");
+  w.member_int("tools", static_cast<std::int64_t>(view.tools().size())).member_int("listed", listed).end_object();
+  return w.take();
+}
+
+std::string opened_record(std::string_view era, std::string_view version) {
+  json::Writer w;
+  w.begin_object().member("event", "opened").member("era", era).member("version", text::printable(version, 64));
+  w.end_object();
+  return w.take();
+}
+
+}  // namespace cordon::gate

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Bodies of audit records that the gate writes (docs/formats/audit.md). Text of a peer is cut and escaped.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "core/gate/action.hpp"
+#include "core/gate/catalog_view.hpp"
+#include "core/wire/id.hpp"
+
+namespace cordon::gate {
+
+std::string_view name(Side side);
+
+// {"event":"refused","from":…,"reason":…,"detail":…,"id":…,"method":…}: a message that was not passed on.
+std::string refused_record(Side from, Errc reason, std::string_view detail, const std::optional<wire::Id>& id,
+                           std::string_view method);
+// {"event":"drift",…}
+std::string drift_record(const DriftNote& note);
+// {"event":"stray","bytes":N,"text":…}
+std::string stray_record(std::string_view line);
+// {"event":"exit","signalled":…,"code":…}
+std::string exit_record(ExitReport report);
+// {"event":"catalog","tools":N,"listed":N}
+std::string catalog_record(const CatalogView& view);
+// {"event":"opened","era":…,"version":…}
+std::string opened_record(std::string_view era, std::string_view version);
+
+}  // namespace cordon::gate

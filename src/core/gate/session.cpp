@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/gate/session.hpp"
+
+#include <utility>
+
+#include "base/text.hpp"
+#include "core/gate/records.hpp"
+#include "core/gate/session_state.hpp"
+#include "core/wire/names.hpp"
+
+namespace cordon::gate {
+
+Session::Session(SessionConfig config) : impl_(std::make_unique<Impl>(std::move(config))) {}
+Session::~Session() = default;
+Session::Session(Session&&) noexcept = default;
+
+Actions Session::feed(Side from, std::string_view bytes, Instant now) { return impl_->feed(from, bytes, now); }
+Actions Session::end(Side from, Instant now) { return impl_->end(from, now); }
+Actions Session::exited(ExitReport report, Instant now) { return impl_->exited(report, now); }
+Actions Session::terminate(Instant now) { return impl_->terminate(now); }
+Actions Session::audit_failed(Instant now) { return impl_->audit_failed(now); }
+Actions Session::tick(Instant now) { return impl_->tick(now); }
+std::optional<Instant> Session::next_deadline() const { return impl_->next_deadline(); }
+
+Session::Impl::Impl(SessionConfig config)
+    : config_(std::move(config)),
+      limits_{config_.policy.messages.max_bytes, config_.policy.messages.max_depth},
+      client_lines_(limits_.max_bytes),
+      server_lines_(limits_.max_bytes) {
+  CORDON_ASSERT(config_.snapshot || config_.launch_failure || config_.policy.catalog.missing == policy::Missing::flag);
+  server_gone_ = config_.launch_failure.has_value();
+}
+
+Actions Session::Impl::take() {
+  if (stopped_) {
+    // Nothing comes after Stop.
+    while (!actions_.empty() && !std::holds_alternative<Stop>(actions_.back())) {
+      actions_.pop_back();
+    }
+  }
+  return std::exchange(actions_, {});
+}
+
+void Session::Impl::stop(int status) {
+  if (!stopped_) {
+    stopped_ = true;
+    actions_.emplace_back(Stop{status});
+  }
+}
+
+Actions Session::Impl::feed(Side from, std::string_view bytes, Instant now) {
+  if (stopped_) {
+    return {};
+  }
+  now_ = now;
+  wire::LineReader& reader = from == Side::client ? client_lines_ : server_lines_;
+  for (wire::LineEvent& event : reader.feed(bytes)) {
+    if (stopped_) {
+      break;
+    }
+    on_line(from, std::move(event));
+  }
+  drained();
+  return take();
+}
+
+void Session::Impl::on_line(Side from, wire::LineEvent event) {
+  if (auto* line = std::get_if<wire::Line>(&event)) {
+    on_text(from, std::move(line->text));
+    return;
+  }
+  const auto& overlong = std::get<wire::OverlongLine>(event);
+  if (from == Side::client) {
+    on_client_overlong(overlong);
+  } else {
+    on_server_overlong(overlong);
+  }
+}
+
+void Session::Impl::on_text(Side from, std::string line) {
+  if (from == Side::client && (line.empty() || line == "\r")) {
+    return;  // a blank line says nothing
+  }
+  auto message = wire::parse(std::move(line), limits_);
+  if (message) {
+    if (from == Side::client) {
+      on_client_message(std::move(*message));
+    } else {
+      on_server_message(std::move(*message));
+    }
+    return;
+  }
+  wire::Refused& refused = message.error();
+  if (refused.is_array && handshake_ >= Handshake::answered && revision_ == wire::Revision::v2025_03_26) {
+    // The one revision with batches. Each element is judged and goes on as a line of its own; a batch inside a batch is
+    // an array again and ends as malformed, because elements are objects.
+    if (auto lines = wire::split_batch(refused.line, limits_)) {
+      for (std::string& element : *lines) {
+        if (element.starts_with('{')) {
+          on_text(from, std::move(element));
+        } else {
+          record(refused_record(from, Errc::message_malformed, "a batch element that is no object", {}, ""));
+        }
+      }
+      return;
+    }
+  }
+  if (from == Side::client) {
+    on_client_refused(std::move(refused));
+  } else {
+    on_server_refused(std::move(refused));
+  }
+}
+
+void Session::Impl::notice_once(std::string text) {
+  constexpr std::size_t kMaxRemembered = 1'000;
+  if (noticed_.size() < kMaxRemembered && noticed_.insert(text).second) {
+    notice(std::move(text));
+  }
+}
+
+std::string Session::Impl::own_id() { return text::cat(wire::kOwnIdPrefix, config_.session_id, "/", ++own_count_); }
+
+}  // namespace cordon::gate

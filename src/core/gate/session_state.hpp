@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The state behind Session, private to this folder. The filter model, whole:
+//
+//   client line ── parse ── refused: answered where an id can be told, else dropped; never forwarded
+//     request      in the table of its revision and within the reviewed capabilities, else -32601
+//                  tools/list is answered by us; tools/call waits until the live list is judged, then is forwarded as
+//                  it came or refused; the rest is forwarded as it came, and its id is outstanding until one reply
+//                  passed
+//     notification in the table, else dropped
+//   server line ── parse ── refused: an outstanding id gets an error reply, all else is a stray line or dropped
+//     reply        only to an outstanding id, once; to one of our own requests: consumed
+//     request      answered by us: ping is passed on, elicitation declined, sampling, roots and the rest refused
+//     notification in the table, within the capabilities, about something outstanding, else dropped
+//
+// Our own request ids begin with wire::kOwnIdPrefix, which the client may not use.
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "core/gate/catalog_view.hpp"
+#include "core/gate/handshake.hpp"
+#include "core/gate/list_walk.hpp"
+#include "core/gate/session.hpp"
+#include "core/wire/line_reader.hpp"
+#include "core/wire/message.hpp"
+#include "core/wire/methods.hpp"
+#include "core/wire/synth.hpp"
+
+namespace cordon::gate {
+
+// Milliseconds. Clients give 2 s after they close our stdin; see the threat model for why nothing waits for ever.
+inline constexpr std::int64_t kLearnTimeoutMs = 20'000;
+inline constexpr std::int64_t kRelistMs = 300'000;
+inline constexpr std::int64_t kDrainMs = 900;
+inline constexpr std::int64_t kTerminateAfterEofMs = 1'300;
+inline constexpr std::int64_t kKillAfterEofMs = 1'600;
+inline constexpr std::int64_t kKillAfterTermMs = 500;
+inline constexpr std::int64_t kFailedLaunchMs = 10'000;
+inline constexpr std::size_t kRememberedCancelled = 256;
+
+class Session::Impl {
+ public:
+  explicit Impl(SessionConfig config);
+
+  Actions feed(Side from, std::string_view bytes, Instant now);
+  Actions end(Side from, Instant now);
+  Actions exited(ExitReport report, Instant now);
+  Actions terminate(Instant now);
+  Actions audit_failed(Instant now);
+  Actions tick(Instant now);
+  std::optional<Instant> next_deadline() const;
+
+ private:
+  using Message = wire::Message;
+  using Id = wire::Id;
+
+  // A client's request that the server has to answer.
+  struct Outstanding {
+    std::string method = {};
+    std::string tool = {};
+    wire::Era era = wire::Era::handshake;
+    bool flagged = false;             // the result is marked
+    bool wants_tool_changes = false;  // subscriptions/listen with toolsListChanged
+    std::optional<Id> progress_token = {};
+  };
+  enum class Own : std::uint8_t { list, discover };
+  struct Held {
+    Message message = {};
+    std::uint64_t epoch = 0;  // released by a walk that began at this epoch or later
+    Instant deadline = {};
+    std::size_t bytes = 0;
+  };
+  struct Walk {
+    ListWalk list;
+    std::uint64_t epoch = 0;
+    Instant deadline = {};
+    bool list_done = false;
+    bool identity_done = true;
+    std::set<std::string> ids = {};  // own requests in flight
+    wire::Era era = wire::Era::handshake;
+    std::string meta = {};  // _meta of own requests, stateless era
+  };
+  enum class Handshake : std::uint8_t { none, asked, answered, initialized };
+
+  // session.cpp
+  Actions take();
+  void on_line(Side from, wire::LineEvent event);
+  void on_text(Side from, std::string line);
+  void to_client(std::string line) { actions_.emplace_back(ToClient{std::move(line)}); }
+  void to_server(std::string line) { actions_.emplace_back(ToServer{std::move(line)}); }
+  void record(std::string body) { actions_.emplace_back(Record{std::move(body)}); }
+  void notice(std::string text) { actions_.emplace_back(Notice{std::move(text)}); }
+  void notice_once(std::string text);
+  void stop(int status);
+
+  // from_client.cpp
+  void on_client_refused(wire::Refused refused);
+  void on_client_overlong(const wire::OverlongLine& line);
+  void on_client_message(Message message);
+  void on_client_request(Message message);
+  void on_client_notification(Message message);
+  void on_client_reply(Message message);
+  void on_initialize(Message message);
+  void on_discover(Message message);
+  void on_list(Message message);
+  void on_cancelled(Message message);
+  void forward_request(Message message, Outstanding outstanding);
+  std::string client_line(Message message);
+  bool admit_id(const Message& message);
+  void refuse_request(const Message& message, Errc code, std::string detail);
+
+  // calls.cpp
+  void on_call(Message message);
+  void decide_call(Message message);
+  void refuse_call(const Message& message, Errc code, std::string because, std::string detail);
+  void record_call(const Message& message, std::string_view decision, std::optional<Errc> reason,
+                   std::string_view because, const ToolView* tool);
+
+  // from_server.cpp
+  void on_server_refused(wire::Refused refused);
+  void on_server_overlong(const wire::OverlongLine& line);
+  void on_server_message(Message message);
+  void on_server_request(Message message);
+  void on_server_notification(Message message);
+  void on_server_reply(Message message);
+  void on_call_reply(Message message, const Outstanding& call);
+  void on_initialize_reply(Message message);
+  void on_discover_reply(Message message, bool own);
+  void on_own_reply(Message message);
+  void pass_reply(Message message, const Outstanding& request);
+  void fail_reply(const Id& id, const Outstanding& request, Errc code, std::string_view detail);
+  void fail_all_outstanding(Errc code, std::string_view detail);
+  void forget_token(const Outstanding& request);
+
+  // learning.cpp
+  bool learned(std::uint64_t epoch) const { return view_.has_value() && view_epoch_ >= epoch; }
+  void hold(Message message);
+  void want_walk(wire::Era era);
+  void start_walk(wire::Era era);
+  void walk_failed(Error error);
+  void walk_finished();
+  void release_held();
+  void answer_list(const Message& message);
+  void announce_if_changed();
+  std::string listed_digest() const;
+  void note_drift(const std::vector<DriftNote>& notes);
+  void learn_identity(const Identity& identity);
+  void judge();
+  std::string own_id();
+
+  // ending.cpp
+  void client_ended();
+  void close_server_input();
+  void signal(SignalServer::Kind kind);
+  void drained();
+  void fail_everything(Errc code, std::string_view detail);
+
+  SessionConfig config_;
+  json::Limits limits_;
+  Instant now_ = {};
+  Actions actions_;
+  bool stopped_ = false;
+  wire::LineReader client_lines_;
+  wire::LineReader server_lines_;
+
+  Handshake handshake_ = Handshake::none;
+  wire::Revision revision_ = wire::Revision::v2025_11_25;
+  bool stateless_seen_ = false;
+  std::string stateless_meta_;            // _meta for our own requests, from the client's latest one
+  std::optional<JudgedOpening> opening_;  // once the server has been heard
+  LiveTools live_;                        // of the latest complete walk
+  std::map<Id, Outstanding> outstanding_;
+  std::multiset<Id> progress_tokens_;
+  std::deque<Id> cancelled_;   // answers to these are dropped
+  std::set<Id> server_pings_;  // requests of the server that the client has to answer
+
+  std::map<std::string, Own> own_;  // our requests to the server
+  std::uint64_t own_count_ = 0;
+  std::uint64_t epoch_ = 1;  // grows when the live list may have changed
+  std::optional<Walk> walk_;
+  std::optional<CatalogView> view_;
+  std::uint64_t view_epoch_ = 0;
+  std::optional<Error> learn_error_;  // why the latest walk failed
+  std::optional<Instant> relist_at_;
+  std::optional<std::string> announced_;  // digest of the list that the client last got
+  std::deque<Held> held_;
+  std::size_t held_bytes_ = 0;
+  std::set<std::string> noticed_;
+
+  bool client_ended_ = false;
+  bool server_input_closed_ = false;
+  bool server_gone_ = false;
+  bool terminate_sent_ = false;
+  bool kill_sent_ = false;
+  std::optional<Instant> drain_until_;
+  std::optional<Instant> terminate_at_;
+  std::optional<Instant> kill_at_;
+  std::optional<Instant> give_up_at_;  // of a failed launch
+};
+
+}  // namespace cordon::gate
