@@ -43,7 +43,11 @@ class Builder : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     check_start(mark, anchor);
     // For nothing at all the mark is that of the next token, which may be lines below.
-    add({Kind::null, {}, {}, {}, is_null_word(rest(mark)) ? at(mark) : owner()});
+    const bool written = is_null_word(rest(mark));
+    if (!written && !frames_.empty() && frames_.back().node.kind == Kind::sequence) {
+      throw Refused{at(mark), "an empty item just before here", "write the item, or remove its comma or dash"};
+    }
+    add({Kind::null, {}, {}, {}, written ? at(mark) : owner()});
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
@@ -56,31 +60,39 @@ class Builder : public YAML::EventHandler {
     const Position position = at(mark);
     // yaml-cpp says "!" for what is quoted, "?" for what is not; an explicit tag was refused by its first character.
     const Kind kind = tag == "!" ? Kind::quoted : Kind::plain;
-    if (kind == Kind::plain && !rest(mark).starts_with(value)) {
-      throw Refused{position, "a value without quotes goes on in the next line",
-                    "put it in quotes, or mend the indentation of the next line"};
+    const Extent extent = kind == Kind::plain ? plain_extent(rest(mark), value) : quoted_extent(rest(mark));
+    if (!extent.fault.empty()) {
+      throw Refused{position, std::string(extent.fault), std::string(extent.remedy)};
     }
+    if (wants_key() && !begins_with_colon(rest(mark).substr(extent.length))) {
+      throw Refused{position, "a key without a colon behind it, or a bracket that is never closed",
+                    "write KEY: VALUE on one line"};
+    }
+    check_indentation(position, Layout::flow);
     check_characters(value, position);
     add({kind, value, {}, {}, position});
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value /*style*/) override {
+                       YAML::EmitterStyle::value style) override {
     check_start(mark, anchor);
-    open({Kind::sequence, {}, {}, {}, at(mark)});
+    open({Kind::sequence, {}, {}, {}, at(mark)}, layout(style));
   }
   void OnSequenceEnd() override { close(); }
 
   void OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value /*style*/) override {
+                  YAML::EmitterStyle::value style) override {
     check_start(mark, anchor);
-    open({Kind::mapping, {}, {}, {}, at(mark)});
+    open({Kind::mapping, {}, {}, {}, at(mark)}, layout(style));
   }
   void OnMapEnd() override { close(); }
 
  private:
+  enum class Layout : std::uint8_t { block, flow };
+
   struct Frame {
     Node node = {};
+    Layout layout = Layout::block;
     std::set<std::string> keys = {};
     bool has_key = false;  // the last member of `node` waits for its value
   };
@@ -92,6 +104,11 @@ class Builder : public YAML::EventHandler {
   }
 
   std::string_view rest(const YAML::Mark& mark) const { return std::string_view(source_.text()).substr(offset(mark)); }
+
+  static bool begins_with_colon(std::string_view text) {
+    const std::size_t at = text.find_first_not_of(' ');
+    return at != std::string_view::npos && text[at] == ':';
+  }
 
   static bool is_null_word(std::string_view text) {
     return text.starts_with('~') || text.starts_with("null") || text.starts_with("Null") || text.starts_with("NULL");
@@ -130,14 +147,32 @@ class Builder : public YAML::EventHandler {
     }
   }
 
-  void open(Node node) {
+  static Layout layout(YAML::EmitterStyle::value style) {
+    return style == YAML::EmitterStyle::Flow ? Layout::flow : Layout::block;
+  }
+
+  // In block layout a value below its key is indented further, save that dashes may stand below the key's first letter.
+  void check_indentation(Position position, Layout layout, Kind kind = Kind::plain) const {
+    if (frames_.empty() || frames_.back().layout == Layout::flow || !frames_.back().has_key ||
+        frames_.back().node.members.back().position.line == position.line) {
+      return;
+    }
+    const int least = frames_.back().node.position.column;
+    const bool dashes = layout == Layout::block && kind == Kind::sequence;
+    if (position.column < least || (position.column == least && !dashes)) {
+      throw Refused{position, "a value that is not indented further than its key", "indent it with spaces"};
+    }
+  }
+
+  void open(Node node, Layout layout) {
     if (wants_key()) {
       refuse_key(node.position);
     }
     if (frames_.size() >= limits_.max_depth) {
       throw Refused{node.position, text::cat("nested more than ", limits_.max_depth, " deep"), "make it flatter"};
     }
-    frames_.push_back({std::move(node), {}, false});
+    check_indentation(node.position, layout, node.kind);
+    frames_.push_back({std::move(node), layout, {}, false});
   }
 
   void close() {
@@ -229,7 +264,8 @@ Result<Node> read(std::string_view text, std::string_view file, const Limits& li
   } catch (const YAML::Exception& error) {
     const auto offset = static_cast<std::size_t>(std::max(0, error.mark.pos));
     return fail(Errc::policy_invalid, text::cat("no valid YAML: ", text::printable(error.msg, 200)),
-                where(file, source->position(offset)), "look at quotes, brackets and indentation here and just above");
+                where(file, source->position(offset)),
+                "look at quotes, brackets and indentation here and just above; quote a text with special characters");
   } catch (const std::exception& error) {
     return fail(Errc::policy_invalid,
                 text::cat("the file cannot be read as YAML: ", text::printable(error.what(), 200)), where(file, {1, 1}),

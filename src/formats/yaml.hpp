@@ -36,8 +36,8 @@ struct Node {
   Kind kind = Kind::null;
   std::string text = {};  // plain and quoted
   std::vector<Node> items = {};
-  std::vector<Member> members = {};
-  Position position = {};  // of its first character; for nothing at all that of the key
+  std::vector<Member> members;  // mapping; no initialiser, as Member is not complete here
+  Position position = {};       // of its first character; for nothing at all that of the key
 };
 
 struct Member {

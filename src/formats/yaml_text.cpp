@@ -65,6 +65,40 @@ std::optional<std::string_view> hidden_kind(char32_t code_point) {
   return range == kHidden.end() ? std::nullopt : std::optional(range->kind);
 }
 
+Extent plain_extent(std::string_view text, std::string_view value) {
+  if (!text.starts_with(value)) {
+    return {0, "a value without quotes goes on in the next line",
+            "put it in quotes, or mend the indentation of the next line"};
+  }
+  if (value.starts_with(':')) {
+    return {0, "a value without quotes that begins with a colon", "put it in quotes, or a space behind the colon"};
+  }
+  return {value.size(), {}, {}};
+}
+
+Extent quoted_extent(std::string_view text) {
+  const char quote = text.empty() ? '\0' : text.front();
+  if (quote == '|' || quote == '>') {
+    std::string_view header = text.substr(1, text.find('\n') - 1);
+    header.remove_prefix(std::min(header.find_first_not_of("+-123456789"), header.size()));
+    const bool fine = header.empty() || header.find_first_not_of(' ') == std::string_view::npos ||
+                      (header.front() == ' ' && header[header.find_first_not_of(' ')] == '#');
+    return fine ? Extent{} : Extent{0, "text right behind | or >", "begin the text on the next line"};
+  }
+  constexpr std::string_view kEscapes = "0abtnvfe \"/\\N_LPxuU";
+  for (std::size_t i = 1; i < text.size() && text[i] != '\n'; ++i) {
+    const bool escape = quote == '"' ? text[i] == '\\' : text.substr(i, 2) == "''";
+    if (!escape && text[i] == quote) {
+      return {i + 1, {}, {}};
+    }
+    i += escape ? 1 : 0;
+    if (escape && quote == '"' && (i == text.size() || kEscapes.find(text[i]) == std::string_view::npos)) {
+      return {0, "an escape that YAML does not know", "double a backslash that is meant, or use single quotes"};
+    }
+  }
+  return {0, "a quoted string that does not end on its line", "close the quote, or use | for a text of several lines"};
+}
+
 Result<Source> Source::from(std::string_view raw, std::string_view file) {
   Source source;
   source.text_.reserve(raw.size());
@@ -97,6 +131,11 @@ Result<Source> Source::from(std::string_view raw, std::string_view file) {
       source.line_starts_.push_back(source.text_.size());
     }
     i += point.length;
+  }
+  // Some readers treat a last line without its end in a way of their own.
+  if (!source.text_.ends_with('\n')) {
+    source.text_ += '\n';
+    source.line_starts_.push_back(source.text_.size());
   }
   return source;
 }

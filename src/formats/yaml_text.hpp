@@ -17,7 +17,18 @@ namespace cordon::yaml {
 // one that may stand in a text. Tab and line feed count as fine here.
 std::optional<std::string_view> hidden_kind(char32_t code_point);
 
-// A text with LF line ends, and the place of each of its bytes.
+// How many bytes at the head of a text a scalar takes, or why it is refused. yaml-cpp is lax here: it takes the end of
+// the text for a missing quote, and folds lines as no two readers do.
+struct Extent {
+  std::size_t length = 0;
+  std::string_view fault = {};  // empty: none
+  std::string_view remedy = {};
+};
+Extent plain_extent(std::string_view text, std::string_view value);
+// For a text that begins with a quote, or with | or >, whose length is not told.
+Extent quoted_extent(std::string_view text);
+
+// A text with LF line ends, one at its end, and the place of each of its bytes.
 class Source {
  public:
   // policy_invalid for invalid UTF-8, hidden characters, tabs, a CR without LF, and lines that begin with %.

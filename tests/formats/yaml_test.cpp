@@ -127,9 +127,35 @@ TEST_CASE("what makes YAML ambiguous or explosive is refused at its place") {
   CHECK(refusal("a: none\n  b: c\n") == "1:4: a value without quotes goes on in the next line");
 }
 
+TEST_CASE("what readers of YAML disagree about is refused at its place") {
+  CHECK(refusal("a: \"b\n\n c\"\n") == "1:4: a quoted string that does not end on its line");
+  CHECK(refusal("a: \"b\\\n  c\"\n") == "1:4: an escape that YAML does not know");
+  CHECK(refusal("a: \"b\\'c\"\n") == "1:4: an escape that YAML does not know");
+  CHECK(refusal("a: >#\n  b\n") == "1:4: text right behind | or >");
+  CHECK(refusal("a: [b,, c]\n") == "1:7: an empty item just before here");
+  CHECK(refusal("a:\n  -\n  - b\n") == "3:3: an empty item just before here");
+  CHECK(refusal("a: {b, c: d}\n") == "1:5: a key without a colon behind it, or a bracket that is never closed");
+  CHECK(refusal("a: b\nisolation\n") == "2:1: a key without a colon behind it, or a bracket that is never closed");
+  CHECK(refusal("? a\n: b\n") == "1:3: a key without a colon behind it, or a bracket that is never closed");
+  CHECK(refusal("a:\nb\n") == "2:1: a key without a colon behind it, or a bracket that is never closed");
+  CHECK(refusal("a:\n\"b\"\n") == "2:1: a value that is not indented further than its key");
+  CHECK(refusal("x:\n  a:\n  [b]\n") == "3:3: a value that is not indented further than its key");
+  CHECK(refusal("a: [:b]\n") == "1:5: a value without quotes that begins with a colon");
+  CHECK(tree("a:\n- b\n") == "mapping 1:1\na 1:1: sequence 2:1\n  - plain 2:3 [b]\n");
+  CHECK(tree("a: {b:\nc}\n") == "mapping 1:1\na 1:1: mapping 1:4\n  b 1:5: plain 2:1 [c]\n");
+  CHECK(tree("a: >-\n  p\n  ") == "mapping 1:1\na 1:1: quoted 1:4 [p]\n");
+  CHECK(tree("a: |+ # c\n  p\n") == "mapping 1:1\na 1:1: quoted 1:4 [p\n]\n");
+  CHECK(tree("'a' : 'it''s'\n") == "mapping 1:1\na 1:1: quoted 1:7 [it's]\n");
+}
+
 TEST_CASE("bad syntax names its place") {
-  CHECK(refusal("a: [b\n").starts_with("2:1: no valid YAML: "));
-  CHECK(refusal("a: \"b\n").starts_with("1:6: no valid YAML: "));
+  CHECK(refusal("a: [b\n") == "1:5: a key without a colon behind it, or a bracket that is never closed");
+  CHECK(refusal("a: [b,\n").starts_with("2:1: no valid YAML: "));
+  CHECK(refusal("a: \"b\n") == "1:4: a quoted string that does not end on its line");
+  CHECK(refusal("a: \"b\\\"\n") == "1:4: a quoted string that does not end on its line");
+  CHECK(refusal("a: 'b''\nc: d\n") == "1:4: a quoted string that does not end on its line");
+  CHECK(refusal("'a\n") == "1:1: a quoted string that does not end on its line");
+  CHECK(refusal("a: [b,").starts_with("2:1: no valid YAML: "));
   CHECK(refusal("a: b: c\n").starts_with("1:5: no valid YAML: "));
   CHECK(refusal("a: 'x' y\n").starts_with("1:8: no valid YAML: "));
   CHECK(refusal("a: @x\n").starts_with("1:4: no valid YAML: "));

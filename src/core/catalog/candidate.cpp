@@ -10,7 +10,7 @@ namespace cordon::catalog {
 namespace {
 
 PinnedTool pin(const Tool& tool, const Snapshot* reviewed) {
-  PinnedTool pinned = {.name = tool.name, .definition = tool.definition, .digest = tool_digest(tool.definition)};
+  PinnedTool pinned = {.name = tool.name, .definition = tool.definition};
   const PinnedTool* known = reviewed == nullptr ? nullptr : reviewed->find(tool.name);
   if (known != nullptr && relate(known->definition, tool.definition) != Relation::changed) {
     pinned.effect = known->effect;
@@ -32,13 +32,12 @@ Result<Snapshot> as_candidate(std::string server, const Catalog& live, const Sna
   for (const Tool& tool : live.tools) {
     snapshot.tools.push_back(pin(tool, reviewed));
   }
-  std::ranges::sort(snapshot.tools, {}, &PinnedTool::name);
+  seal(snapshot);
   const auto twice = std::ranges::adjacent_find(snapshot.tools, {}, &PinnedTool::name);
   if (twice != snapshot.tools.end()) {
     return fail(Errc::catalog_invalid, "the name is used by more than one tool",
                 text::cat("tool '", text::printable(twice->name), "'"));
   }
-  snapshot.digest = snapshot_digest(snapshot);
   return snapshot;
 }
 

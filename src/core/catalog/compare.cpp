@@ -144,6 +144,14 @@ std::string snapshot_digest(const Snapshot& snapshot) {
   return sha256_text(writer.take());
 }
 
+void seal(Snapshot& snapshot) {
+  std::ranges::sort(snapshot.tools, {}, &PinnedTool::name);
+  for (PinnedTool& tool : snapshot.tools) {
+    tool.digest = tool_digest(tool.definition);
+  }
+  snapshot.digest = snapshot_digest(snapshot);
+}
+
 Relation relate(std::string_view pinned_definition, std::string_view live_definition) {
   if (pinned_definition == live_definition) {
     return Relation::equal;

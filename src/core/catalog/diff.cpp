@@ -103,6 +103,9 @@ class Differ {
     if (cosmetic_form(before.definition) == cosmetic_form(after.definition)) {
       kind = ChangeKind::cosmetic;
       places.worst = Severity::info;
+      for (Place& place : places.list) {
+        place.severity = Severity::info;
+      }
     }
     diff_.changes.push_back(changed_item("tool", before.name, kind, std::move(places)));
   }

@@ -37,7 +37,9 @@ bool error_asks_client(const Value& error) {
 }  // namespace
 
 void Session::Impl::on_server_refused(wire::Refused refused) {
-  if (!refused.is_json_rpc) {
+  const bool awaited = refused.id && !refused.has_method &&
+                       (outstanding_.contains(*refused.id) || own_.contains(std::string(refused.id->text())));
+  if (!refused.is_json_rpc && !awaited) {
     record(stray_record(refused.line));
     actions_.emplace_back(Stray{std::move(refused.line)});
     return;

@@ -225,8 +225,10 @@ void Session::Impl::answer_list(const Message& message) {
 std::string Session::Impl::listed_digest() const {
   Sha256 hash;
   for (const ToolView& tool : view_->tools()) {
-    hash.update(tool.served);
-    hash.update("\n");
+    if (!tool.served.empty()) {
+      hash.update(tool.served);
+      hash.update("\n");
+    }
   }
   return hex(hash.finish());
 }

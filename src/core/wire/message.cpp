@@ -22,7 +22,7 @@ std::unexpected<Refused> refuse(Error error, std::string line) {
   refused.id = scanned.id;
   refused.has_method = scanned.has_method;
   refused.unreadable_id = scanned.unreadable_id;
-  refused.is_json_rpc = scanned.has_method || scanned.id.has_value();
+  refused.is_json_rpc = scanned.claims_json_rpc;
   refused.line = std::move(line);
   return std::unexpected(std::move(refused));
 }
@@ -157,13 +157,11 @@ std::expected<Message, Refused> parse(std::string line, const json::Limits& limi
     return refuse(std::move(document.error()), std::move(line));
   }
   message.document = std::move(*document);
-  const Value root = message.document.root();
-  const bool is_array = root.is(Kind::array);
+  const bool is_array = message.document.root().is(Kind::array);
   if (Status status = check_envelope(message); !status) {
-    const bool is_json_rpc = is_array || root.find("jsonrpc");
     auto refused = refuse(std::move(status.error()), std::move(message.document).take_text());
     refused.error().is_array = is_array;
-    refused.error().is_json_rpc = refused.error().is_json_rpc || is_json_rpc;
+    refused.error().is_json_rpc = refused.error().is_json_rpc || is_array;
     return refused;
   }
   return message;

@@ -38,7 +38,7 @@ struct Refused {
   std::optional<Id> id = {};   // for an answer to the sender (client) or in place of the reply (server)
   bool has_method = false;     // the line claims to be a request or notification
   bool unreadable_id = false;  // it has an id, but none that could be told
-  bool is_json_rpc = false;    // it claims to be JSON-RPC at all; if not, on the server's stdout it is a stray line
+  bool is_json_rpc = false;    // it claims to be JSON-RPC; if not, on the server's stdout it is a stray line
   bool is_array = false;       // a batch
   std::string line = {};       // the line, unchanged
 };

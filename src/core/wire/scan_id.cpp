@@ -73,6 +73,7 @@ void IdScanner::key_ended() {
     if (const auto key = json::read(token_, {})) {
       value_is_id_ = key->root().string_equals("id");
       has_method_ = has_method_ || key->root().string_equals("method");
+      claims_json_rpc_ = claims_json_rpc_ || key->root().string_equals("jsonrpc");
     }
   }
   state_ = State::after_key;
@@ -118,6 +119,7 @@ void IdScanner::value_ended() {
 Scanned IdScanner::result() const {
   Scanned scanned;
   scanned.has_method = has_method_;
+  scanned.claims_json_rpc = claims_json_rpc_;
   if (ids_ != 1) {
     scanned.unreadable_id = ids_ != 0;
     return scanned;

@@ -13,9 +13,10 @@ namespace cordon::wire {
 
 // What could be told of an unreadable line. Only good for answering its sender, never for a decision.
 struct Scanned {
-  std::optional<Id> id = {};   // when there is exactly one readable top-level id
-  bool has_method = false;     // a top-level "method": a request rather than a reply
-  bool unreadable_id = false;  // there is an id, but it is repeated or no id at all; null does not count
+  std::optional<Id> id = {};     // when there is exactly one readable top-level id
+  bool has_method = false;       // a top-level "method": a request rather than a reply
+  bool claims_json_rpc = false;  // a top-level "jsonrpc"
+  bool unreadable_id = false;    // there is an id, but it is repeated or no id at all; null does not count
 };
 
 class IdScanner {
@@ -39,6 +40,7 @@ class IdScanner {
   std::size_t ids_ = 0;
   std::string id_text_;
   bool has_method_ = false;
+  bool claims_json_rpc_ = false;
 };
 
 // The same on a whole line.

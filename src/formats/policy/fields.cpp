@@ -40,8 +40,9 @@ std::string suggest(std::string_view word, const std::vector<std::string_view>& 
 }  // namespace
 
 void Faults::add(Position position, std::string detail, std::string remedy) {
-  found_.push_back(
-      {position, {Errc::policy_invalid, std::move(detail), yaml::where(file_, position), std::move(remedy)}});
+  found_.push_back({position,
+                    found_.size(),
+                    {Errc::policy_invalid, std::move(detail), yaml::where(file_, position), std::move(remedy)}});
 }
 
 void Faults::unsupported(Position position, std::string_view what, std::string_view remedy) {
@@ -50,8 +51,10 @@ void Faults::unsupported(Position position, std::string_view what, std::string_v
 }
 
 std::vector<Error> Faults::take() {
-  std::ranges::stable_sort(found_, {},
-                           [](const Found& found) { return std::tuple(found.position.line, found.position.column); });
+  // By the order of discovery where the place is the same.
+  std::ranges::sort(found_, {}, [](const Found& found) {
+    return std::tuple(found.position.line, found.position.column, found.number);
+  });
   if (found_.size() > kMaxFaults) {
     const std::size_t more = found_.size() - kMaxFaults;
     const Position position = found_[kMaxFaults].position;

@@ -38,6 +38,7 @@ class Faults {
  private:
   struct Found {
     Position position = {};
+    std::size_t number = 0;
     Error error = {};
   };
   std::string file_;

@@ -117,7 +117,7 @@ std::optional<std::string> read_inside(Faults& faults, const yaml::Node& node, s
 policy::Grant read_mapping(Faults& faults, const yaml::Node& node, std::string_view what) {
   policy::Grant grant;
   grant.position = node.position;
-  const Section section(faults, node, text::cat("an item of ", what), {"path", "at", "reason"});
+  const Section section(faults, node, std::string(what), {"path", "at", "reason"});
   if (const yaml::Member* path = section.find("path")) {
     grant.path = read_path(faults, path->value, section.path("path")).value_or("");
   } else {
@@ -175,7 +175,7 @@ std::vector<policy::Grant> read_grants(Faults& faults, const yaml::Node& list, s
     const auto why = kind == GrantKind::deny ? std::nullopt : risk(grant.path);
     if (why && grant.reason.empty()) {
       faults.add(grant.position, text::cat("a grant of ", quote(grant.path), " gives away ", *why),
-                 text::cat("grant a folder below it, or say why: {path: \"", text::printable(grant.path, 80),
+                 text::cat("grant something narrower, or say why: {path: \"", text::printable(grant.path, 80),
                            "\", reason: \"…\"}"));
     }
     grants.push_back(std::move(grant));
@@ -191,8 +191,8 @@ void check_repeated_grants(Faults& faults, const policy::Isolation& isolation) {
       grants.push_back(&grant);
     }
   }
-  std::ranges::stable_sort(
-      grants, {}, [](const policy::Grant* grant) { return std::pair(grant->position.line, grant->position.column); });
+  std::ranges::sort(grants, {},
+                    [](const policy::Grant* grant) { return std::pair(grant->position.line, grant->position.column); });
   for (const policy::Grant* grant : grants) {
     const std::string inside = normal(grant->at.empty() ? grant->path : grant->at);
     const auto [first, inserted] = seen.emplace(inside, grant->position);

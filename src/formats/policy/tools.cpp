@@ -56,8 +56,7 @@ void read_glob(Faults& faults, const yaml::Node& node, policy::Rule& rule) {
 policy::Rule read_rule(Faults& faults, const yaml::Node& node) {
   policy::Rule rule;
   rule.position = node.position;
-  const Section section(faults, node, "a rule of tools.rules", {"tools", "action"},
-                        {"arguments", "when", "calls_per_minute"});
+  const Section section(faults, node, "tools.rules", {"tools", "action"}, {"arguments", "when", "calls_per_minute"});
   if (const yaml::Member* globs = section.find("tools")) {
     if (const auto* items = read_list(faults, globs->value, "tools of a rule", ListEmptiness::refused)) {
       for (const yaml::Node& item : *items) {

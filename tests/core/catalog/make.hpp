@@ -52,7 +52,7 @@ inline Snapshot snapshot_of(std::initializer_list<std::string_view> definitions)
     tool.effect = "read";
     tool.effect_source = EffectSource::reviewer;
   }
-  snapshot->digest = snapshot_digest(*snapshot);
+  seal(*snapshot);
   return std::move(*snapshot);
 }
 

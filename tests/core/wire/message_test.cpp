@@ -61,7 +61,7 @@ TEST_CASE("what has more than one meaning is ambiguous, and the id is told where
 TEST_CASE("what is no message is malformed") {
   CHECK(verdict(R"({"jsonrpc":"2.0","id":null,"method":"a"})") == "message_malformed -");
   CHECK(verdict(R"({"jsonrpc":"1.0","id":1,"method":"a"})") == "message_malformed 1");
-  CHECK(verdict(R"({"id":1,"method":"a"})") == "message_malformed 1");
+  CHECK(verdict(R"({"id":1,"method":"a"})") == "message_malformed 1 stray");
   CHECK(verdict(R"({"jsonrpc":"2.0","id":1,"method":5})") == "message_malformed 1");
   CHECK(verdict(R"({"jsonrpc":"2.0","id":1,"method":"a","params":[]})") == "message_malformed 1");
   CHECK(verdict(R"({"jsonrpc":"2.0","id":1,"result":[]})") == "message_malformed 1");

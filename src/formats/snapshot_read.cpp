@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "base/text.hpp"
+#include "core/catalog/compare.hpp"
+#include "core/json/read.hpp"
+#include "core/json/write.hpp"
+#include "formats/json_place.hpp"
+#include "formats/snapshot.hpp"
+
+namespace cordon::formats {
+
+namespace {
+
+using json::Kind;
+using json::Value;
+using std::string_view;
+
+constexpr std::array<string_view, 14> kMembers = {
+    "capabilities", "digest", "format",      "instructions", "launch", "protocol_versions", "reviewed_at",
+    "reviewer",     "server", "server_info", "status",       "tools",  "unattended",        "version"};
+constexpr std::array<string_view, 5> kToolMembers = {"definition", "digest", "effect", "effect_source", "name"};
+constexpr std::array<string_view, 5> kLaunchMembers = {"command", "environment_names", "executable", "files",
+                                                       "set_values"};
+
+constexpr string_view kEditRemedy = "undo the edit, or run 'mcp-cordon review' to pin what is there now";
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_digest(string_view text) {
+  constexpr string_view kPrefix = "sha256:";
+  return text.size() == kPrefix.size() + 64 && text.starts_with(kPrefix) &&
+         std::ranges::all_of(text.substr(kPrefix.size()), [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
+}
+
+bool is_server_name(string_view text) {
+  const auto alphanumeric = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return !text.empty() && text.size() <= 64 && alphanumeric(text.front()) &&
+         std::ranges::all_of(text, [&](char c) { return alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+// The shape of an RFC 3339 time in UTC: 2026-11-30T12:00:00Z, a fraction of a second allowed.
+bool is_utc_time(string_view text) {
+  constexpr string_view kShape = "dddd-dd-ddTdd:dd:dd";
+  if (text.size() <= kShape.size() || !text.ends_with('Z')) {
+    return false;
+  }
+  for (std::size_t i = 0; i < kShape.size(); ++i) {
+    if (kShape[i] == 'd' ? !is_digit(text[i]) : text[i] != kShape[i]) {
+      return false;
+    }
+  }
+  const string_view fraction = text.substr(kShape.size(), text.size() - kShape.size() - 1);
+  return fraction.empty() || (fraction.size() > 1 && fraction.front() == '.' &&
+                              std::ranges::all_of(fraction.substr(1), [](char c) { return is_digit(c); }));
+}
+
+// Reads member after member; the first fault is kept and what follows it does not count.
+class Reader {
+ public:
+  Reader(const json::Document& document, string_view file) : document_(document), file_(file) {}
+
+  Result<catalog::Snapshot> run() {
+    read_snapshot();
+    if (error_) {
+      return std::unexpected(std::move(*error_));
+    }
+    return std::move(snapshot_);
+  }
+
+ private:
+  void fault(const Value& at, std::string detail, string_view remedy = {}) {
+    if (!error_) {
+      error_ =
+          Error{Errc::snapshot_invalid, std::move(detail), place_of_value(file_, document_, at), std::string(remedy)};
+    }
+  }
+
+  // Every member must be there and no other.
+  bool has_exactly(const Value& object, std::span<const string_view> names, string_view what) {
+    if (!object.is(Kind::object)) {
+      fault(object, text::cat(what, " must be an object"));
+      return false;
+    }
+    for (const json::Member member : object.members()) {
+      const std::string key = member.key.string();
+      if (std::ranges::find(names, key) == names.end()) {
+        const auto near = text::nearest(key, names);
+        fault(member.key, text::cat("unknown member '", text::printable(key), "' in ", what,
+                                    near ? text::cat(" (did you mean '", *near, "'?)") : std::string()));
+        return false;
+      }
+    }
+    for (const string_view name : names) {
+      if (!object.find(name)) {
+        fault(object, text::cat("member '", name, "' is missing in ", what));
+      }
+    }
+    return !error_;
+  }
+
+  std::string text_of(const Value& value, string_view what) {
+    if (!value.is(Kind::string)) {
+      fault(value, text::cat(what, " must be a string"));
+      return {};
+    }
+    if (value.has_lone_surrogate() || value.has_nul()) {
+      fault(value, text::cat(what, " holds a lone surrogate or U+0000"));
+    }
+    return value.string();
+  }
+
+  std::string digest_of(const Value& value, string_view what) {
+    std::string digest = text_of(value, what);
+    if (!error_ && !is_digest(digest)) {
+      fault(value, text::cat(what, " must be 'sha256:' and 64 hexadecimal digits in lower case"));
+    }
+    return digest;
+  }
+
+  bool flag_of(const Value& value, string_view what) {
+    if (!value.is(Kind::boolean)) {
+      fault(value, text::cat(what, " must be true or false"));
+      return false;
+    }
+    return value.boolean();
+  }
+
+  std::vector<std::string> texts_of(const Value& value, string_view what) {
+    std::vector<std::string> texts;
+    if (!value.is(Kind::array)) {
+      fault(value, text::cat(what, " must be an array of strings"));
+      return texts;
+    }
+    for (const Value element : value.elements()) {
+      texts.push_back(text_of(element, text::cat("each element of ", what)));
+    }
+    return texts;
+  }
+
+  std::string object_of(const Value& value, string_view what) {
+    if (!value.is(Kind::object)) {
+      fault(value, text::cat(what, " must be an object"));
+      return "{}";
+    }
+    return json::canonical(value);
+  }
+
+  bool read_head(const Value& root) {
+    // The version first: a newer file may have members that we do not know.
+    const Value format = root.find("format");
+    if (!format.is(Kind::string) || !format.string_equals("mcp-cordon.snapshot")) {
+      fault(format ? format : root, "'format' must be \"mcp-cordon.snapshot\"");
+      return false;
+    }
+    const Value version = root.find("version");
+    if (!version.is(Kind::number) || version.number_text() != "1") {
+      fault(version ? version : root, "'version' must be 1",
+            "a file of a later version needs a later version of mcp-cordon");
+      return false;
+    }
+    return has_exactly(root, kMembers, "the snapshot");
+  }
+
+  void read_snapshot() {
+    const Value root = document_.root();
+    if (!root.is(Kind::object)) {
+      fault(root, "a snapshot must be an object");
+      return;
+    }
+    if (!read_head(root)) {
+      return;
+    }
+    snapshot_.capabilities = object_of(root.find("capabilities"), "'capabilities'");
+    snapshot_.digest = digest_of(root.find("digest"), "'digest'");
+    const Value instructions = root.find("instructions");
+    if (instructions.is(Kind::string)) {
+      snapshot_.instructions = instructions.string();
+    } else if (!instructions.is(Kind::null)) {
+      fault(instructions, "'instructions' must be a string or null");
+    }
+    read_launch(root.find("launch"));
+    snapshot_.protocol_versions = texts_of(root.find("protocol_versions"), "'protocol_versions'");
+    snapshot_.server = text_of(root.find("server"), "'server'");
+    if (!error_ && !is_server_name(snapshot_.server)) {
+      fault(root.find("server"), "'server' must match [A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+    }
+    snapshot_.server_info = object_of(root.find("server_info"), "'server_info'");
+    read_review(root);
+    read_tools(root.find("tools"));
+    if (!error_ && snapshot_.digest != catalog::snapshot_digest(snapshot_)) {
+      fault(root.find("digest"), "'digest' is not that of the catalog in this file", kEditRemedy);
+    }
+  }
+
+  void read_review(const Value& root) {
+    const std::string status = text_of(root.find("status"), "'status'");
+    if (status != "reviewed" && status != "candidate") {
+      fault(root.find("status"), "'status' must be \"reviewed\" or \"candidate\"");
+    }
+    snapshot_.reviewed = status == "reviewed";
+    snapshot_.reviewer = text_of(root.find("reviewer"), "'reviewer'");
+    snapshot_.reviewed_at = text_of(root.find("reviewed_at"), "'reviewed_at'");
+    snapshot_.unattended = flag_of(root.find("unattended"), "'unattended'");
+    if (snapshot_.reviewed && snapshot_.reviewer.empty()) {
+      fault(root.find("reviewer"), "'reviewer' must not be empty in a reviewed snapshot");
+    }
+    if ((snapshot_.reviewed || !snapshot_.reviewed_at.empty()) && !is_utc_time(snapshot_.reviewed_at)) {
+      fault(root.find("reviewed_at"), "'reviewed_at' must be a time in UTC such as 2026-11-30T12:00:00Z");
+    }
+  }
+
+  void read_launch(const Value& launch) {
+    if (!has_exactly(launch, kLaunchMembers, "'launch'")) {
+      return;
+    }
+    catalog::LaunchFingerprint& into = snapshot_.launch;
+    const auto digest_or_empty = [&](const Value& value, string_view what) {
+      return value.is(Kind::string) && value.string_raw().empty() ? std::string() : digest_of(value, what);
+    };
+    into.command = texts_of(launch.find("command"), "'launch.command'");
+    into.environment_names = texts_of(launch.find("environment_names"), "'launch.environment_names'");
+    into.executable = digest_or_empty(launch.find("executable"), "'launch.executable'");
+    into.set_values = digest_or_empty(launch.find("set_values"), "'launch.set_values'");
+    const Value files = launch.find("files");
+    if (!files.is(Kind::object)) {
+      fault(files, "'launch.files' must be an object");
+      return;
+    }
+    for (const json::Member member : files.members()) {
+      into.files[member.key.string()] = digest_of(member.value, "each value of 'launch.files'");
+    }
+  }
+
+  void read_tools(const Value& tools) {
+    if (!tools.is(Kind::array)) {
+      fault(tools, "'tools' must be an array");
+      return;
+    }
+    for (const Value element : tools.elements()) {
+      if (error_) {
+        return;
+      }
+      read_tool(element);
+    }
+  }
+
+  void read_tool(const Value& entry) {
+    if (!has_exactly(entry, kToolMembers, "a tool")) {
+      return;
+    }
+    catalog::PinnedTool tool;
+    tool.name = text_of(entry.find("name"), "'name' of a tool");
+    const std::string what = text::cat("tool '", text::printable(tool.name), "'");
+    const Result<catalog::Tool> defined = catalog::read_tool(entry.find("definition"), catalog::Leniency::served);
+    if (!defined) {
+      fault(entry.find("definition"), text::cat(what, ": ", defined.error().detail));
+      return;
+    }
+    if (defined->name != tool.name) {
+      fault(entry.find("name"),
+            text::cat(what, ": its definition has the name '", text::printable(defined->name), "'"));
+    }
+    tool.definition = defined->definition;
+    tool.digest = digest_of(entry.find("digest"), text::cat("'digest' of ", what));
+    if (!error_ && tool.digest != catalog::tool_digest(tool.definition)) {
+      fault(entry.find("digest"), text::cat("'digest' of ", what, " is not that of its definition"), kEditRemedy);
+    }
+    read_effect(entry, what, tool);
+    if (!snapshot_.tools.empty() && snapshot_.tools.back().name >= tool.name) {
+      const bool twice = snapshot_.tools.back().name == tool.name;
+      fault(entry.find("name"), text::cat(what, twice ? " stands here twice" : " is not in the order of names"));
+    }
+    snapshot_.tools.push_back(std::move(tool));
+  }
+
+  void read_effect(const Value& entry, const std::string& what, catalog::PinnedTool& tool) {
+    tool.effect = text_of(entry.find("effect"), text::cat("'effect' of ", what));
+    if (!catalog::effect_rank(tool.effect)) {
+      fault(entry.find("effect"),
+            text::cat("'effect' of ", what, " must be read, write, destructive, execute, send or unknown"));
+    }
+    const auto source =
+        catalog::effect_source_from_name(text_of(entry.find("effect_source"), text::cat("'effect_source' of ", what)));
+    if (!source) {
+      fault(entry.find("effect_source"), text::cat("'effect_source' of ", what, " must be proposed or reviewer"));
+    }
+    tool.effect_source = source.value_or(catalog::EffectSource::proposed);
+  }
+
+  const json::Document& document_;
+  string_view file_;
+  std::optional<Error> error_ = {};
+  catalog::Snapshot snapshot_ = {};
+};
+
+}  // namespace
+
+Result<catalog::Snapshot> read_snapshot(string_view text, std::string file, json::Limits limits) {
+  const Result<json::Document> document = json::read(std::string(text), limits);
+  if (!document) {
+    return fail(Errc::snapshot_invalid, document.error().detail,
+                place_of_read_error(file, text, document.error().where), document.error().remedy);
+  }
+  return Reader(*document, file).run();
+}
+
+}  // namespace cordon::formats

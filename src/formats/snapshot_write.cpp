@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/catalog/compare.hpp"
+#include "core/json/read.hpp"
+#include "core/json/write.hpp"
+#include "formats/snapshot.hpp"
+
+namespace cordon::formats {
+
+namespace {
+
+// Members of every object in the order of their code points, so that any sorting JSON tool writes the same file.
+std::string compact(const catalog::Snapshot& snapshot) {
+  json::Writer writer;
+  writer.begin_object();
+  writer.member_raw("capabilities", snapshot.capabilities);
+  writer.member("digest", snapshot.digest);
+  writer.member("format", "mcp-cordon.snapshot");
+  writer.key("instructions");
+  if (snapshot.instructions) {
+    writer.string(*snapshot.instructions);
+  } else {
+    writer.null();
+  }
+  writer.member_raw("launch", catalog::fingerprint_json(snapshot.launch));
+  writer.key("protocol_versions").begin_array();
+  for (const std::string& version : snapshot.protocol_versions) {
+    writer.string(version);
+  }
+  writer.end_array();
+  writer.member("reviewed_at", snapshot.reviewed_at);
+  writer.member("reviewer", snapshot.reviewer);
+  writer.member("server", snapshot.server);
+  writer.member_raw("server_info", snapshot.server_info);
+  writer.member("status", snapshot.reviewed ? "reviewed" : "candidate");
+  writer.key("tools").begin_array();
+  for (const catalog::PinnedTool& tool : snapshot.tools) {
+    writer.begin_object();
+    writer.member_raw("definition", tool.definition);
+    writer.member("digest", tool.digest);
+    writer.member("effect", tool.effect);
+    writer.member("effect_source", catalog::name(tool.effect_source));
+    writer.member("name", tool.name);
+    writer.end_object();
+  }
+  writer.end_array();
+  writer.member_bool("unattended", snapshot.unattended);
+  writer.member_int("version", 1);
+  writer.end_object();
+  return writer.take();
+}
+
+}  // namespace
+
+std::string write_snapshot(const catalog::Snapshot& snapshot) {
+  catalog::Snapshot sealed = snapshot;
+  catalog::seal(sealed);
+  std::string text = compact(sealed);
+  const std::size_t size = text.size();
+  // Our own text; what is in it was read under stricter limits.
+  const Result<json::Document> document = json::read(std::move(text), {.max_bytes = size, .max_depth = 1024});
+  CORDON_ASSERT(document.has_value());
+  return json::pretty(document->root(), json::Escaping::reviewable) + "\n";
+}
+
+}  // namespace cordon::formats
