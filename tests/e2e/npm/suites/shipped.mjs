@@ -10,13 +10,15 @@ import { assert, test } from '../lib/runner.mjs';
 const SHIPPED = ['everything', 'filesystem', 'memory', 'sequential-thinking'];
 
 // What a user does whose packages do not lie below /usr: copies the policy and names their folder.
-function adapted(context, name, grants = []) {
+function adapted(context, name, { grants = [], command } = {}) {
   const folder = context.folder(`shipped-${name}`);
   const text = readFileSync(path.join(context.policies, `${name}.yaml`), 'utf8');
   const marker = /^    read: \[\]$/gm;
   assert.equal(text.match(marker)?.length, 1, 'one line to fill in');
   const policy = path.join(folder, `${name}.yaml`);
-  writeFileSync(policy, text.replace(marker, `    read: ${JSON.stringify([context.modules, ...grants])}`));
+  let edited = text.replace(marker, `    read: ${JSON.stringify([context.modules, ...grants])}`);
+  if (command) edited = edited.replace(/^  command: .*$/m, `  command: ${JSON.stringify(command)}`);
+  writeFileSync(policy, edited);
   cpSync(path.join(context.policies, `${name}.catalog.json`), path.join(folder, `${name}.catalog.json`));
   return policy;
 }
@@ -77,17 +79,17 @@ export async function shipped(context) {
     await test(`shipped snapshot ${name} equals what the locked version says`, async () => {
       const folder = context.folder(`live-${name}`);
       const command = [context.node, context.entry(name), ...(name === 'filesystem' ? [folder] : [])];
-      const policy = adapted(context, name, name === 'filesystem' ? [folder] : []);
+      const policy = adapted(context, name, { command, grants: name === 'filesystem' ? [folder] : [] });
       const live = await withSession(context.direct(command), 'v1', { capabilities: FULL_CAPABILITIES }, (session) =>
         session.tools(),
       );
       // Every tool that this client gets to see is pinned; the snapshot also holds those for clients with more.
       const effects = effectsOf(snapshot());
       for (const tool of live) assert.ok(effects[tool.name], `${tool.name} is not in the snapshot`);
-      const diff = context.tool(['diff', '--policy', policy, '--exit-code', '--', ...command]);
+      const diff = context.tool(['diff', '--policy', policy, '--exit-code']);
       if (diff.status !== 0) {
         // Only the launch may differ: the snapshot was made elsewhere.
-        const changes = JSON.parse(context.tool(['diff', '--policy', policy, '--format', 'json', '--', ...command]).stdout);
+        const changes = JSON.parse(context.tool(['diff', '--policy', policy, '--format', 'json']).stdout);
         assert.deepEqual((changes.changes ?? []).filter((change) => change.item !== 'launch'), [], diff.stdout);
       }
     });
@@ -122,7 +124,7 @@ export async function shipped(context) {
   await test('shipped policy filesystem with a folder named in it: reads, does not write', async () => {
     const folder = context.folder('shipped-data');
     writeFileSync(path.join(folder, 'a.txt'), 'readable');
-    const policy = adapted(context, 'filesystem', [folder]);
+    const policy = adapted(context, 'filesystem', { grants: [folder] });
     const target = context.through(policy, { command: [context.node, context.entry('filesystem'), folder] });
     await withSession(target, 'v1', {}, async (session) => {
       const file = path.join(folder, 'a.txt');
