@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "e2e/fixture.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace e2e {
+namespace {
+
+// The tests run from the build folder, and from an installed copy as another user.
+std::string program(const char* variable, const char* built) {
+  const char* given = std::getenv(variable);
+  return given != nullptr ? given : built;
+}
+
+std::string backend() { return program("CORDON_TEST_BACKEND", "auto"); }
+
+}  // namespace
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Fixture::Fixture() {
+  std::string name = std::filesystem::temp_directory_path().string() + "/cordon-e2e-XXXXXX";
+  REQUIRE(::mkdtemp(name.data()) != nullptr);
+  folder_ = name;
+  mark_ = "--mark=" + name.substr(name.rfind('/') + 1);
+  for (const char* part : {"/data", "/home", "/outside"}) std::filesystem::create_directory(folder_ + part);
+  write_text(granted("hello.txt"), "hello from inside\n");
+  write_text(folder_ + "/outside/secret.txt", "the secret\n");
+  write_policy();
+}
+
+Fixture::~Fixture() {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+void Fixture::write_policy(const std::string& catalog, const std::string& command) {
+  const std::string server = program("FAKE_SERVER", FAKE_SERVER);
+  write_text(folder_ + "/fake.yaml",
+             "version: 1\n"
+             "server: fake\n"
+             "launch:\n"
+             "  command: [\"" +
+                 (command.empty() ? server : command) + "\", \"" + mark_ +
+                 "\"]\n"
+                 "  environment: {pass: [FAKE_SWITCHES]}\n"
+                 "isolation:\n"
+                 "  backend: " +
+                 backend() +
+                 "\n"
+                 "  filesystem:\n"
+                 "    read: [\"" +
+                 server +
+                 "\"]\n"
+                 "    write: [\"" +
+                 folder_ + "/data\"]\n" + catalog +
+                 "tools:\n"
+                 "  rules:\n"
+                 "    - {tools: [write_file], action: block}\n"
+                 "    - {tools: [\"*\"], action: allow}\n");
+}
+
+std::unique_ptr<fake::Peer> Fixture::start(const std::vector<std::string>& words, const std::string& switches) const {
+  std::vector<std::string> argv = {program("CORDON_BIN", CORDON_BIN)};
+  argv.insert(argv.end(), words.begin(), words.end());
+  return std::make_unique<fake::Peer>(
+      argv, std::vector<std::string>{"PATH=/usr/bin:/bin", "HOME=" + folder_ + "/home", "SECRET=not for the server",
+                                     "FAKE_SWITCHES=" + switches});
+}
+
+std::string Fixture::review() {
+  const auto peer = start({"review", "--policy", folder_ + "/fake.yaml", "--accept-all", "--reviewer", "test"}, {});
+  peer->close_stdin();
+  const std::optional<int> status = peer->wait_exit(fake::Peer::kPatienceMs);
+  if (status == 0) return {};
+  return "review ended with " + (status ? std::to_string(*status) : "nothing") + ": " + peer->stderr_text();
+}
+
+std::unique_ptr<fake::Peer> Fixture::run(const std::string& switches) const {
+  return start({"run", "--policy", folder_ + "/fake.yaml"}, switches);
+}
+
+std::unique_ptr<fake::Peer> Fixture::opened(const std::string& switches) const {
+  auto peer = run(switches);
+  const fake::Json answer = peer->open();
+  INFO(answer.raw, "\n", peer->stderr_text());
+  REQUIRE(answer["result"]);
+  return peer;
+}
+
+std::string error_type(const fake::Json& answer) {
+  const fake::Json& error = answer["error"];
+  if (error["data"]["type"]) return error["data"]["type"].text;
+  return error["message"].text.substr(0, error["message"].text.find(':'));
+}
+
+bool refused(const fake::Json& answer) { return answer["error"] || answer["result"]["isError"].text == "true"; }
+
+}  // namespace e2e

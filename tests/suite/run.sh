@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The whole suite (./dev test). Each part appends to a list of results; the last line is the sum.
+# usage: run.sh [PART…]   parts: gcc sanitizers install e2e demo
+set -u
+cd "$(dirname "$0")/../.."
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+: >"$work/results"
+jobs=$(nproc 2>/dev/null || echo 2)
+[ "$jobs" -le 4 ] || jobs=4
+
+# result PART TEST PASSED FAILED SKIPPED
+result() { printf '%s\t%s\t%s\t%s\t%s\n' "$@" >>"$work/results"; }
+
+# one PART TEST LOG STATUS: a test that is a command; 77 means skipped
+one() {
+  case $4 in
+    0) result "$1" "$2" 1 0 0 ;;
+    77) result "$1" "$2" 0 0 1; sed -n 's/^\[skip\] /  skipped: /p' "$3" ;;
+    *) result "$1" "$2" 0 1 0; echo "-- $1: $2 failed:"; tail -n 60 "$3" ;;
+  esac
+}
+
+compiler() {
+  if command -v ccache >/dev/null 2>&1; then echo "ccache $1"; else echo "$1"; fi
+}
+
+# meson_part PART FOLDER COMPILER "SETUP OPTIONS" "TEST OPTIONS"
+meson_part() {
+  part=$1
+  folder=$2
+  log=$work/$part.log
+  echo "== $part"
+  # shellcheck disable=SC2086  # lists of options
+  if [ -f "$folder/build.ninja" ]; then
+    meson configure "$folder" $4 >"$log" 2>&1
+  else
+    CXX=$(compiler "$3") meson setup "$folder" --wrap-mode=nofallback $4 >"$log" 2>&1
+  fi || { one "$part" configure "$log" 1; return; }
+  # shellcheck disable=SC2086
+  { [ "$part" != gcc ] || ninja -C "$folder" >"$log" 2>&1; } || { one "$part" build "$log" 1; return; }
+  rm -f "$folder/meson-logs/testlog.txt"
+  # shellcheck disable=SC2086
+  meson test -C "$folder" --num-processes "$jobs" --print-errorlogs $5 >"$log" 2>&1
+  status=$?
+  if [ ! -f "$folder/meson-logs/testlog.txt" ]; then
+    one "$part" 'build of the tests' "$log" 1
+    return
+  fi
+  awk -f tests/suite/count.awk "$folder/meson-logs/testlog.txt" >"$work/$part.counted"
+  awk -F '\t' -v part="$part" 'NF == 4 { print part "\t" $0 }' "$work/$part.counted" >>"$work/results"
+  grep '^  skipped: ' "$work/$part.counted"
+  failures=$(awk -F '\t' 'NF == 4 { n += $3 } END { print n + 0 }' "$work/$part.counted")
+  if [ "$failures" != 0 ]; then
+    sed -n '/^=\{10,\}/,$p' "$log" | head -n 400
+    grep '^  failed: ' "$work/$part.counted"
+  elif [ "$status" != 0 ]; then
+    one "$part" 'meson test' "$log" 1
+  fi
+}
+
+gcc() {
+  meson_part gcc build g++ '--buildtype=debugoptimized -Dwerror=true' ''
+}
+
+# Address and undefined-behaviour sanitizers over the suites that need no processes of other users or namespaces.
+sanitizers() {
+  export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
+  export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+  meson_part sanitizers build-asan clang++-19 \
+    '--buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true' \
+    '--no-suite lint --no-suite e2e --no-suite sandbox'
+  unset ASAN_OPTIONS UBSAN_OPTIONS
+}
+
+install() {
+  echo '== install'
+  rm -rf "$work/root"
+  DESTDIR=$work/root meson install -C build --no-rebuild >"$work/install.log" 2>&1
+  one install 'meson install into a DESTDIR' "$work/install.log" $?
+  sh tests/embed/run.sh build "$work" >"$work/embed.counted" 2>"$work/embed.log"
+  awk -F '\t' 'NF == 4 { print "install\t" $0; n += $3 } END { exit n > 0 || NR == 0 }' "$work/embed.counted" >>"$work/results" ||
+    { tail -n 60 "$work/embed.log"; [ -s "$work/embed.counted" ] || result install 'embed sample' 0 1 0; }
+}
+
+# Real servers and clients from npm: a runner of its own that ends with `N passed, N failed[, N skipped]`.
+e2e() {
+  echo '== e2e'
+  if [ ! -x tests/e2e/run ]; then
+    echo '  skipped: e2e: tests/e2e/run is not there'
+    result e2e 'real servers' 0 0 1
+    return
+  fi
+  tests/e2e/run build >"$work/e2e.log" 2>&1 </dev/null
+  status=$?
+  sed -n 's/^\[skip\] /  skipped: /p' "$work/e2e.log"
+  counts=$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$/\1 \2 \4/p' "$work/e2e.log" | tail -n 1)
+  if [ -z "$counts" ]; then
+    one e2e 'real servers (no closing line)' "$work/e2e.log" 1
+    return
+  fi
+  # shellcheck disable=SC2086  # two or three numbers
+  set -- $counts
+  failures=$2
+  [ "$status" = 0 ] || [ "$failures" != 0 ] || failures=1
+  result e2e 'real servers' "$1" "$failures" "${3:-0}"
+  [ "$failures" = 0 ] || tail -n 200 "$work/e2e.log"
+}
+
+demo() {
+  echo '== demo'
+  sh tests/demo/demo.sh build >"$work/demo.log" 2>&1 </dev/null
+  one demo 'the demo shows what it says' "$work/demo.log" $?
+}
+
+began=$(date +%s)
+[ $# -gt 0 ] || set -- gcc sanitizers install e2e demo
+for part; do
+  case $part in
+    gcc | sanitizers | install | e2e | demo) "$part" ;;
+    *) echo "no part $part"; exit 2 ;;
+  esac
+  awk -F '\t' -v part="$part" '$1 == part { p += $3; f += $4; s += $5 } END { printf "   %s: %d passed, %d failed, %d skipped\n", part, p, f, s }' \
+    "$work/results"
+done
+
+echo "== $(($(date +%s) - began)) s"
+awk -F '\t' '
+  $4 > 0 { print "FAILED " $1 ": " $2 " (" $4 ")" }
+  { p += $3; f += $4; s += $5 }
+  END {
+    if (s) printf "%d passed, %d failed, %d skipped\n", p, f, s
+    else printf "%d passed, %d failed\n", p, f
+    exit f > 0 || p == 0
+  }' "$work/results"
