@@ -72,6 +72,7 @@ class OneCore {
 
 void measure_round_trip(Setup& setup, Report& report);
 void measure_throughput(Setup& setup, Report& report);
+void measure_gate(Setup& setup, Report& report);
 void measure_launch(Setup& setup, Report& report);
 void measure_start(Setup& setup, Report& report);
 void measure_memory(Setup& setup, Report& report);
