@@ -94,18 +94,8 @@ bool Session::Impl::admit_id(const Message& message) {
   return true;
 }
 
-void Session::Impl::on_client_request(Message message) {
-  if (config_.launch_failure) {
-    to_client(wire::error_line(*message.id, config_.launch_failure->code, config_.launch_failure->detail));
-    if (message.method == "initialize") {
-      stop(exit_status(config_.launch_failure->code));
-    }
-    return;
-  }
-  if (!admit_id(message)) {
-    return;
-  }
-  Revision revision = revision_;
+// The revision that a request belongs to; nothing when it may not be asked, and then everything is said.
+std::optional<Revision> Session::Impl::admit_era(const Message& message) {
   // server/discover belongs to the stateless era even without the members that it must have: the server says so itself.
   if (message.modern() || message.method == "server/discover") {
     const auto asked = message.modern() ? wire::revision_from_name(message.modern_version) : Revision::v2026_07_28;
@@ -117,42 +107,68 @@ void Session::Impl::on_client_request(Message message) {
                           R"(,"error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":[")",
                           wire::name(Revision::v2026_07_28), R"("],"requested":)", json::quoted(message.modern_version),
                           R"(,"type":"method_not_allowed"}}})", "\n"));
-      return;
+      return std::nullopt;
     }
-    revision = *asked;
     stateless_seen_ = true;
-  } else if (handshake_ < Handshake::answered && message.method != "initialize" && message.method != "ping") {
+    return asked;
+  }
+  if (handshake_ < Handshake::answered && message.method != "initialize" && message.method != "ping") {
     refuse_request(message, Errc::method_not_allowed,
                    text::cat(text::printable(message.method, 100), " before initialize was answered"));
+    return std::nullopt;
+  }
+  return revision_;
+}
+
+// By the table and the reviewed capabilities. In the stateless era the server may not have been heard yet: then only
+// the base and tools are offered, since their judgement waits for the server by itself.
+bool Session::Impl::offered(Revision revision, const Message& message) const {
+  const auto feature = wire::lookup(revision, Direction::to_server, Form::request, message.method);
+  if (!feature) {
+    return false;
+  }
+  return opening_ ? opening_->features.contains(*feature)
+                  : *feature == wire::Feature::base || *feature == wire::Feature::tools;
+}
+
+// What our own requests of the stateless era carry: the client's own words, less what the server may not see.
+void Session::Impl::remember_stateless_meta(const Message& message) {
+  const Value meta = message.meta();
+  json::Writer w;
+  w.begin_object().member(wire::kMetaVersion, wire::name(Revision::v2026_07_28));
+  if (const Value info = meta.find(wire::kMetaClientInfo)) {
+    w.member_raw(wire::kMetaClientInfo, info.raw());
+  }
+  w.member_raw(wire::kMetaClientCapabilities, client_capabilities_for_server(meta.find(wire::kMetaClientCapabilities)));
+  w.end_object();
+  stateless_meta_ = w.take();
+}
+
+void Session::Impl::on_client_request(Message message) {
+  if (config_.launch_failure) {
+    to_client(wire::error_line(*message.id, config_.launch_failure->code, config_.launch_failure->detail));
+    if (message.method == "initialize") {
+      stop(exit_status(config_.launch_failure->code));
+    }
     return;
   }
-  const auto feature = wire::lookup(revision, Direction::to_server, Form::request, message.method);
-  // In the stateless era the server may not have been heard yet; what needs more than tools then waits for nothing and
-  // is not passed on.
-  const bool known = feature && (*feature == wire::Feature::base || *feature == wire::Feature::tools ||
-                                 (opening_ && opening_->features.contains(*feature)));
-  const bool offered =
-      known && (*feature != wire::Feature::tools || !opening_ || opening_->features.contains(wire::Feature::tools));
-  if (!offered) {
+  if (!admit_id(message)) {
+    return;
+  }
+  const auto revision = admit_era(message);
+  if (!revision) {
+    return;
+  }
+  if (!offered(*revision, message)) {
     refuse_request(message, Errc::method_not_allowed,
                    text::cat(text::printable(message.method, 100), " is not part of what was reviewed"));
     return;
   }
-  if (wire::is_stateless(revision)) {
-    const Value meta = message.meta();
-    json::Writer w;
-    w.begin_object().member(wire::kMetaVersion, wire::name(revision));
-    if (const Value info = meta.find(wire::kMetaClientInfo)) {
-      w.member_raw(wire::kMetaClientInfo, info.raw());
-    }
-    const Value capabilities = meta.find(wire::kMetaClientCapabilities);
-    w.member_raw(wire::kMetaClientCapabilities, client_capabilities_for_server(capabilities)).end_object();
-    stateless_meta_ = w.take();
+  if (wire::is_stateless(*revision)) {
+    remember_stateless_meta(message);
   }
   if (message.method == "initialize") {
     on_initialize(std::move(message));
-  } else if (message.method == "server/discover") {
-    on_discover(std::move(message));
   } else if (message.method == "tools/list") {
     on_list(std::move(message));
   } else if (message.method == "tools/call") {
@@ -229,8 +245,6 @@ void Session::Impl::on_initialize(Message message) {
   }
   forward_request(std::move(message), {});
 }
-
-void Session::Impl::on_discover(Message message) { forward_request(std::move(message), {}); }
 
 void Session::Impl::on_list(Message message) {
   // Each question of the client makes us look again; what it gets is judged, never merely passed on.

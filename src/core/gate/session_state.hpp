@@ -106,7 +106,9 @@ class Session::Impl {
   void on_client_notification(Message message);
   void on_client_reply(Message message);
   void on_initialize(Message message);
-  void on_discover(Message message);
+  std::optional<wire::Revision> admit_era(const Message& message);
+  bool offered(wire::Revision revision, const Message& message) const;
+  void remember_stateless_meta(const Message& message);
   void on_list(Message message);
   void on_cancelled(Message message);
   void forward_request(Message message, Outstanding outstanding);

@@ -90,9 +90,26 @@ std::size_t append_wide(std::string& out, std::string_view decoded, std::size_t 
   return point.length;
 }
 
+// How many bytes from the start are written as they are under every escaping.
+std::size_t plain_run(std::string_view text) {
+  std::size_t length = 0;
+  while (length < text.size() && text[length] >= 0x20 && text[length] < 0x7F && text[length] != '"' &&
+         text[length] != '\\') {
+    ++length;
+  }
+  return length;
+}
+
 void append_quoted(std::string& out, std::string_view decoded, Escaping escaping) {
   out += '"';
   for (std::size_t i = 0; i < decoded.size();) {
+    // Most text is a run of plain ASCII: copied at once.
+    const std::size_t run = plain_run(decoded.substr(i));
+    out += decoded.substr(i, run);
+    i += run;
+    if (i == decoded.size()) {
+      break;
+    }
     const auto byte = static_cast<unsigned char>(decoded[i]);
     if (byte >= 0x80) {
       i += append_wide(out, decoded, i, escaping);
