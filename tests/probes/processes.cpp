@@ -103,15 +103,6 @@ void check_terminal() {
   }
 }
 
-// Known and harmless: the text of a program can be kept in memory only.
-void check_memory_exec() {
-  check("execute_from_memfd_known_gap", "allowed", [] {
-    const int fd = ::memfd_create("program", MFD_CLOEXEC);
-    const char script[] = "#!/bin/true\n";
-    return fd >= 0 && ::write(fd, script, sizeof script - 1) > 0 ? 0 : errno;
-  });
-}
-
 void check_process_limit(const Canaries& canaries) {
   const int limit = std::atoi(canaries.at("processes").c_str());
   const int status = in_child([&] {
@@ -146,7 +137,6 @@ void check_processes(const Canaries& canaries) {
   check_namespaces();
   check_memory(canaries);
   check_terminal();
-  check_memory_exec();
   check_process_limit(canaries);
 }
 

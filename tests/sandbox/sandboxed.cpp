@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -198,7 +199,8 @@ std::string as_ordinary_user(const std::function<std::string()>& body) {
   if (child == 0) {
     std::string result;
     if (::setgroups(0, nullptr) != 0 || ::setresgid(kOrdinary, kOrdinary, kOrdinary) != 0 ||
-        ::setresuid(kOrdinary, kOrdinary, kOrdinary) != 0) {
+        ::setresuid(kOrdinary, kOrdinary, kOrdinary) != 0 ||
+        ::prctl(PR_SET_DUMPABLE, 1) != 0) {  // as after the exec of a program
       result = errno_text("setresuid", errno);
     } else {
       result = as_we_are(body);
