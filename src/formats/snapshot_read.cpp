@@ -24,6 +24,7 @@ constexpr std::array<string_view, 14> kMembers = {
 constexpr std::array<string_view, 5> kToolMembers = {"definition", "digest", "effect", "effect_source", "name"};
 constexpr std::array<string_view, 5> kLaunchMembers = {"command", "environment_names", "executable", "files",
                                                        "set_values"};
+constexpr std::array<string_view, 2> kPolicyMembers = {"digest", "path"};
 
 constexpr string_view kEditRemedy = "undo the edit, or run 'mcp-cordon review' to pin what is there now";
 
@@ -78,15 +79,16 @@ class Reader {
     }
   }
 
-  // Every member must be there and no other.
-  bool has_exactly(const Value& object, std::span<const string_view> names, string_view what) {
+  // Every member must be there and no other, save one that may be.
+  bool has_exactly(const Value& object, std::span<const string_view> names, string_view what,
+                   string_view optional = {}) {
     if (!object.is(Kind::object)) {
       fault(object, text::cat(what, " must be an object"));
       return false;
     }
     for (const json::Member member : object.members()) {
       const std::string key = member.key.string();
-      if (std::ranges::find(names, key) == names.end()) {
+      if (key != optional && std::ranges::find(names, key) == names.end()) {
         const auto near = text::nearest(key, names);
         fault(member.key, text::cat("unknown member '", text::printable(key), "' in ", what,
                                     near ? text::cat(" (did you mean '", *near, "'?)") : std::string()));
@@ -161,7 +163,7 @@ class Reader {
             "a file of a later version needs a later version of mcp-cordon");
       return false;
     }
-    return has_exactly(root, kMembers, "the snapshot");
+    return has_exactly(root, kMembers, "the snapshot", "policy");
   }
 
   void read_snapshot() {
@@ -182,6 +184,7 @@ class Reader {
       fault(instructions, "'instructions' must be a string or null");
     }
     read_launch(root.find("launch"));
+    read_policy(root.find("policy"));
     snapshot_.protocol_versions = texts_of(root.find("protocol_versions"), "'protocol_versions'");
     snapshot_.server = text_of(root.find("server"), "'server'");
     if (!error_ && !is_server_name(snapshot_.server)) {
@@ -231,6 +234,13 @@ class Reader {
     }
     for (const json::Member member : files.members()) {
       into.files[member.key.string()] = digest_of(member.value, "each value of 'launch.files'");
+    }
+  }
+
+  void read_policy(const Value& policy) {
+    if (policy && has_exactly(policy, kPolicyMembers, "'policy'")) {
+      snapshot_.policy.digest = digest_of(policy.find("digest"), "'policy.digest'");
+      snapshot_.policy.path = text_of(policy.find("path"), "'policy.path'");
     }
   }
 

@@ -22,6 +22,11 @@ std::string compact(const catalog::Snapshot& snapshot) {
     writer.null();
   }
   writer.member_raw("launch", catalog::fingerprint_json(snapshot.launch));
+  if (snapshot.policy != catalog::PolicyBinding{}) {
+    writer.key("policy").begin_object();
+    writer.member("digest", snapshot.policy.digest).member("path", snapshot.policy.path);
+    writer.end_object();
+  }
   writer.key("protocol_versions").begin_array();
   for (const std::string& version : snapshot.protocol_versions) {
     writer.string(version);

@@ -61,6 +61,13 @@ struct LaunchFingerprint {
 // As canonical JSON, the way it stands in the snapshot file.
 std::string fingerprint_json(const LaunchFingerprint& launch);
 
+// Which policy a snapshot was reviewed with, for one that does not lie beside its policy; else both are empty.
+struct PolicyBinding {
+  std::string path = {};
+  std::string digest = {};  // of the file's bytes
+  bool operator==(const PolicyBinding&) const = default;
+};
+
 // A reviewed catalog. The in-memory form of the snapshot file.
 struct Snapshot {
   std::string server = {};
@@ -75,6 +82,7 @@ struct Snapshot {
   bool reviewed = true;     // false: a candidate that nobody has accepted
   bool tools_only = false;  // read from a plain list of tools: all else is not known, and not compared
   LaunchFingerprint launch = {};
+  PolicyBinding policy = {};
   std::string digest = {};  // "sha256:…" over everything pinned, see compare.hpp
 
   const PinnedTool* find(std::string_view tool) const;  // nullptr when not pinned; binary search

@@ -97,7 +97,9 @@ class Collector::Impl {
   }
 
   Result<catalog::Catalog> take_result() {
-    CORDON_ASSERT(result_.has_value());
+    if (!result_) {  // the driver ended it, for example because of a signal
+      return fail(Errc::timed_out, "ended before the catalog was complete");
+    }
     return std::move(*result_);
   }
 

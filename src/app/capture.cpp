@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/capture.hpp"
+
+#include <utility>
+
+#include "app/installation_key.hpp"
+#include "app/launch_record.hpp"
+#include "app/planned_launch.hpp"
+#include "base/text.hpp"
+#include "core/catalog/diff.hpp"
+#include "core/gate/collector.hpp"
+#include "run/engine.hpp"
+#include "run/privileges.hpp"
+#include "run/proxy.hpp"
+
+namespace cordon::app {
+namespace {
+
+// One process of the server, from its start to its catalog.
+Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLaunch& planned, gate::Opening opening) {
+  Result<run::LogConfig> config = log_config(request.caller, request.loaded, planned.prepared.secrets);
+  if (!config) {
+    return std::unexpected(config.error());
+  }
+  Result<audit::Writer> writer = open_audit({request.caller, request.loaded.policy.server, random_session_id(),
+                                             request.version, planned.prepared.secrets});
+  if (!writer) {
+    return std::unexpected(writer.error());
+  }
+  if (const Status recorded = writer->append(launch_record({"capture", request.loaded, {}, planned})); !recorded) {
+    return std::unexpected(recorded.error());
+  }
+  Result<run::ServerProcess> server = start_server(request.caller, planned);
+  if (!server) {
+    [[maybe_unused]] const Status recorded = writer->append(refused_launch_record(server.error()));
+    return std::unexpected(server.error());
+  }
+  run::Log log(std::move(*config));
+  gate::CollectorConfig collector_config;
+  collector_config.policy = request.loaded.policy;
+  collector_config.opening = opening;
+  collector_config.version = request.version;
+  gate::Collector collector(std::move(collector_config));
+  run::EngineOf<gate::Collector> engine(collector);
+  run::AuditSink records(*writer);
+  run::ProxyConfig proxy;
+  proxy.server = std::move(*server);
+  const Result<int> ended = run::run_proxy(std::move(proxy), engine, records, log);
+  if (!ended) {
+    return std::unexpected(ended.error());
+  }
+  return collector.take_result();
+}
+
+}  // namespace
+
+Result<catalog::Snapshot> capture_candidate(const CaptureRequest& request) {
+  if (const Status hidden = run::protect_memory(); !hidden) {
+    return std::unexpected(hidden.error());
+  }
+  const Result<PlannedLaunch> planned = plan_launch(request.caller, request.loaded, request.client_command);
+  if (!planned) {
+    return std::unexpected(planned.error());
+  }
+  Result<catalog::Catalog> live = collect(request, *planned, gate::Opening::initialize);
+  // Some servers know only the stateless era; a process that refused one opening may refuse the other too.
+  if (!live && live.error().code == Errc::method_not_allowed) {
+    live = collect(request, *planned, gate::Opening::discover);
+  }
+  if (!live) {
+    return std::unexpected(live.error());
+  }
+  Result<catalog::Snapshot> candidate =
+      catalog::as_candidate(request.loaded.policy.server, *live, request.reviewed);
+  if (candidate) {
+    candidate->reviewed = false;
+    candidate->launch = planned->prepared.fingerprint;
+    catalog::seal(*candidate);
+  }
+  return candidate;
+}
+
+}  // namespace cordon::app

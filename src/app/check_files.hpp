@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// check: all faults of a policy or snapshot file.
+
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace cordon::app {
+
+// In the order of the file; empty when there is none. A file whose text begins with a brace and whose name does not end
+// in .yaml or .yml is read as a snapshot. Nothing else is looked at: a file can be checked where it is written, long
+// before it lies where `run` would trust it.
+std::vector<Error> check_file(const std::string& path);
+
+}  // namespace cordon::app

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Runs a short helper program and takes what it prints; for secrets that come from a command.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace cordon::app {
+
+struct CommandRequest {
+  std::vector<std::string> argv = {};         // argv[0] absolute
+  std::vector<std::string> environment = {};  // NAME=value, complete
+  std::int64_t timeout_ms = 10'000;
+  std::size_t max_bytes = 65'536;
+};
+
+// Standard output of the program. stdin and stderr are /dev/null and no other descriptor is handed down. On a time-out
+// its whole process group is killed. launch_failed, timed_out; the text of an error holds no output.
+Result<std::string> command_output(const CommandRequest& request);
+
+// The absolute path of a program: an absolute name as it is, a bare name searched in the system directories, never in
+// PATH. Empty when there is none.
+std::string system_program(const std::string& name);
+
+}  // namespace cordon::app

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// diff: a snapshot against the live catalog, or any two catalog files.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/capture.hpp"
+#include "app/style.hpp"
+#include "base/error.hpp"
+#include "core/catalog/diff.hpp"
+
+namespace cordon::app {
+
+// Starts nothing. Files may be snapshots, candidates or plain lists of tools.
+Result<catalog::Diff> compare_files(const std::string& before, const std::string& after);
+
+struct LiveComparison {
+  const Caller& caller;
+  PolicyChoice choice = {};
+  std::vector<std::string> client_command = {};
+  std::string version = {};
+};
+
+// snapshot_missing when there is none; an unattended one is compared like any other.
+Result<catalog::Diff> compare_live(const LiveComparison& request);
+
+// `format` names a report of formats/reports: text, json.
+bool knows_format(std::string_view format);
+std::string render(const catalog::Diff& diff, std::string_view format, Style style, std::size_t width);
+
+}  // namespace cordon::app

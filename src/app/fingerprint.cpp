@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/fingerprint.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <set>
+
+#include "app/grants.hpp"
+#include "app/paths.hpp"
+#include "base/fd.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+
+namespace cordon::app {
+namespace {
+
+bool is_regular_file(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+// The inside path that one argument names, if it looks like one.
+std::optional<std::string> named_path(std::string_view argument, const std::string& cwd) {
+  if (argument.starts_with('-')) {
+    const std::size_t equals = argument.find('=');
+    if (equals == std::string_view::npos) {
+      return std::nullopt;
+    }
+    argument = argument.substr(equals + 1);
+  }
+  if (argument.empty()) {
+    return std::nullopt;
+  }
+  if (argument.starts_with('/')) {
+    return normalised(argument);
+  }
+  // Without `cwd` the server starts in its private HOME, which holds nothing that a policy names.
+  return cwd.empty() ? std::nullopt : std::optional(normalised(text::cat(cwd, '/', argument)));
+}
+
+std::string set_values_digest(const policy::Launch& launch) {
+  std::string lines;
+  for (const auto& [name, value] : launch.set) {
+    lines += text::cat(name, '=', value, '\n');
+  }
+  return sha256_text(lines);
+}
+
+std::vector<std::string> environment_names(const policy::Launch& launch) {
+  std::set<std::string> names(launch.pass.begin(), launch.pass.end());
+  for (const auto& [name, value] : launch.set) {
+    names.insert(name);
+  }
+  for (const auto& [name, secret] : launch.secrets) {
+    names.insert(name);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::string shown_command(const std::vector<std::string>& command) {
+  return text::printable(text::join(command, " "), 512);
+}
+
+void compare_files(const catalog::LaunchFingerprint& reviewed, const catalog::LaunchFingerprint& now,
+                   std::vector<std::string>& out) {
+  for (const auto& [path, digest] : reviewed.files) {
+    const auto other = now.files.find(path);
+    if (other == now.files.end()) {
+      out.push_back(text::cat("the file ", text::printable(path), " is gone"));
+    } else if (other->second != digest) {
+      out.push_back(text::cat("the content of ", text::printable(path), " changed"));
+    }
+  }
+  for (const auto& [path, digest] : now.files) {
+    if (!reviewed.files.contains(path)) {
+      out.push_back(text::cat("the file ", text::printable(path), " is new in the command"));
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::string> file_digest(const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  struct stat info {};
+  if (!file || ::fstat(file.get(), &info) != 0) {
+    return fail(Errc::file_unreadable, errno_text("open", errno), path, "make it readable for this user");
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return fail(Errc::file_unreadable, "is no regular file", path);
+  }
+  Sha256 hash;
+  std::array<char, 65'536> buffer{};
+  while (true) {
+    const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      return fail(Errc::file_unreadable, errno_text("read", errno), path);
+    }
+    if (got == 0) {
+      return digest_text(hash.finish());
+    }
+    hash.update({buffer.data(), static_cast<std::size_t>(got)});
+  }
+}
+
+Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input) {
+  catalog::LaunchFingerprint out;
+  out.command = input.command;
+  const Result<std::string> executable = file_digest(input.executable);
+  if (!executable) {
+    return std::unexpected(executable.error());
+  }
+  out.executable = *executable;
+  for (std::size_t i = 1; i < input.command.size(); ++i) {
+    const std::optional<std::string> inside = named_path(input.command[i], input.policy.launch.cwd);
+    if (!inside) {
+      continue;
+    }
+    const std::string outside = outside_path(input.mounts, *inside);
+    if (!is_regular_file(outside)) {
+      continue;
+    }
+    const Result<std::string> digest = file_digest(outside);
+    if (!digest) {
+      return std::unexpected(digest.error());
+    }
+    out.files.emplace(*inside, *digest);
+  }
+  out.set_values = set_values_digest(input.policy.launch);
+  out.environment_names = environment_names(input.policy.launch);
+  return out;
+}
+
+std::vector<std::string> launch_differences(const catalog::LaunchFingerprint& reviewed,
+                                            const catalog::LaunchFingerprint& now) {
+  std::vector<std::string> out;
+  if (reviewed.command != now.command) {
+    out.push_back(text::cat("the command was \"", shown_command(reviewed.command), "\" and is \"",
+                            shown_command(now.command), "\""));
+  }
+  if (reviewed.executable != now.executable) {
+    out.emplace_back("the program that the command starts changed");
+  }
+  compare_files(reviewed, now, out);
+  if (reviewed.set_values != now.set_values) {
+    out.emplace_back("values of launch.environment.set changed");
+  }
+  if (reviewed.environment_names != now.environment_names) {
+    out.push_back(text::cat("the environment held ", text::printable(text::join(reviewed.environment_names, ", ")),
+                            " and holds ", text::printable(text::join(now.environment_names, ", "))));
+  }
+  return out;
+}
+
+}  // namespace cordon::app

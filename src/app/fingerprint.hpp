@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What binds a reviewed catalog to the program that it was reviewed with.
+
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "core/catalog/catalog.hpp"
+#include "core/policy/policy.hpp"
+#include "sandbox/spec.hpp"
+
+namespace cordon::app {
+
+// "sha256:…" of a regular file's bytes, following symlinks. file_unreadable.
+Result<std::string> file_digest(const std::string& path);
+
+struct FingerprintInput {
+  const policy::Policy& policy;
+  std::vector<std::string> command = {};       // launch.command, or the client's where the policy takes it
+  std::string executable = {};                 // real path of argv[0]
+  std::vector<sandbox::Mount> mounts = {};     // where inside paths of argv lie outside
+};
+
+// Files in argv are the arguments, or what follows "=" in them, that name a regular file: by an absolute inside path,
+// or relative to launch.cwd.
+Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input);
+
+// One line per difference, each fit for a person; empty when both are equal.
+std::vector<std::string> launch_differences(const catalog::LaunchFingerprint& reviewed,
+                                            const catalog::LaunchFingerprint& now);
+
+}  // namespace cordon::app

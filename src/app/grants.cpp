@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/grants.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "app/expand.hpp"
+#include "app/paths.hpp"
+#include "base/text.hpp"
+
+namespace cordon::app {
+namespace {
+
+std::unexpected<Error> refuse(const policy::Policy& policy, const policy::Grant& grant, std::string detail,
+                              std::string remedy) {
+  return fail(Errc::policy_invalid, std::move(detail), place_in(policy, grant.position), std::move(remedy));
+}
+
+// The path of a grant as it is to be opened.
+Result<std::string> existing_path(const policy::Policy& policy, const policy::Grant& grant, const Caller& caller) {
+  const Result<std::string> path = expand_home(grant.path, caller.home);
+  if (!path) {
+    return refuse(policy, grant, path.error().detail, path.error().remedy);
+  }
+  const std::string shown = text::printable(*path);
+  struct stat info {};
+  if (::stat(path->c_str(), &info) != 0) {
+    return refuse(policy, grant, text::cat("'", shown, "' cannot be granted or denied: ", errno_text("stat", errno)),
+                  "create it, or take the entry out");
+  }
+  const std::string real = resolved(*path);
+  if (real != *path) {
+    return refuse(policy, grant, text::cat("'", shown, "' leads through a symlink to '", text::printable(real), "'"),
+                  text::cat("write '", text::printable(real), "'"));
+  }
+  if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+    return refuse(policy, grant, text::cat("'", shown, "' is neither a file nor a folder"),
+                  "sockets, pipes and devices cannot be granted");
+  }
+  return path;
+}
+
+// Places whose grant hands over more than a server needs. Browser profiles hold sessions and saved passwords.
+bool needs_reason(const std::string& path, const std::string& home) {
+  if (is_within(home, path)) {
+    return true;  // "/", "/home", "~"
+  }
+  constexpr std::array<std::string_view, 8> kPrivate = {
+      "/.ssh",          "/.aws",          "/.mozilla",      "/.config/google-chrome", "/.config/chromium",
+      "/.config/BraveSoftware", "/.config/microsoft-edge", "/snap/firefox"};
+  return std::ranges::any_of(kPrivate, [&](std::string_view part) {
+    const std::string secret = text::cat(home, part);
+    return is_within(path, secret) || is_within(secret, path);
+  });
+}
+
+Status add_mount(const policy::Policy& policy, const policy::Grant& grant, const Caller& caller, bool writable,
+                 Grants& out) {
+  const Result<std::string> source = existing_path(policy, grant, caller);
+  if (!source) {
+    return std::unexpected(source.error());
+  }
+  if (grant.reason.empty() && needs_reason(*source, caller.home)) {
+    return refuse(policy, grant, text::cat("a grant of '", text::printable(*source), "' needs a reason"),
+                  "grant less, or write {path: …, reason: \"…\"}");
+  }
+  std::string target = *source;
+  if (!grant.at.empty()) {
+    if (!grant.at.starts_with('/')) {
+      return refuse(policy, grant, text::cat("at: '", text::printable(grant.at), "' is not absolute"),
+                    "begin it with /");
+    }
+    target = normalised(grant.at);
+  }
+  if (target == "/") {
+    return refuse(policy, grant, "a grant cannot replace / inside the sandbox", "grant the folders that are needed");
+  }
+  for (sandbox::Mount& other : out.mounts) {
+    if (other.target != target) {
+      continue;
+    }
+    if (other.source != *source) {
+      return refuse(policy, grant, text::cat("two grants appear at '", text::printable(target), "'"), "change one `at`");
+    }
+    other.writable = other.writable || writable;  // write implies read
+    return {};
+  }
+  out.mounts.push_back({*source, target, writable});
+  return {};
+}
+
+// `deny` names paths outside, like the grants. It is masked wherever a grant shows it.
+Status add_deny(const policy::Policy& policy, const policy::Grant& grant, const Caller& caller, Grants& out) {
+  const Result<std::string> path = existing_path(policy, grant, caller);
+  if (!path) {
+    return std::unexpected(path.error());
+  }
+  bool shown = false;
+  for (const sandbox::Mount& mount : out.mounts) {
+    if (is_within(mount.source, *path)) {
+      return refuse(policy, grant,
+                    text::cat("'", text::printable(*path), "' is denied, but '", text::printable(mount.source),
+                              "' in it is granted"),
+                    "take one of both entries out");
+    }
+    if (is_within(*path, mount.source)) {
+      out.deny.push_back(rebased(*path, mount.source, mount.target));
+      shown = true;
+    }
+  }
+  if (shown) {
+    return {};
+  }
+  const bool means_inside = std::ranges::any_of(
+      out.mounts, [&](const sandbox::Mount& mount) { return is_within(*path, mount.target); });
+  if (means_inside) {
+    return refuse(policy, grant, text::cat("'", text::printable(*path), "' names a place inside the sandbox"),
+                  "name the path outside, as it is granted");
+  }
+  out.deny.push_back(*path);  // perhaps shown by a runtime preset
+  return {};
+}
+
+}  // namespace
+
+std::string place_in(const policy::Policy& policy, const policy::Position& position) {
+  if (position.line == 0) {
+    return policy.file;
+  }
+  return text::cat(policy.file, ':', position.line, ':', position.column);
+}
+
+Result<Grants> resolve_grants(const policy::Policy& policy, const Caller& caller) {
+  Grants out;
+  const policy::Isolation& isolation = policy.isolation;
+  for (const policy::Grant& grant : isolation.read) {
+    if (const Status status = add_mount(policy, grant, caller, false, out); !status) {
+      return std::unexpected(status.error());
+    }
+  }
+  for (const policy::Grant& grant : isolation.write) {
+    if (const Status status = add_mount(policy, grant, caller, true, out); !status) {
+      return std::unexpected(status.error());
+    }
+  }
+  for (const policy::Grant& grant : isolation.deny) {
+    if (const Status status = add_deny(policy, grant, caller, out); !status) {
+      return std::unexpected(status.error());
+    }
+  }
+  // Sorting by target puts a folder before what is mounted in it, and makes plans reproducible.
+  std::ranges::sort(out.mounts, {}, &sandbox::Mount::target);
+  std::ranges::sort(out.deny);
+  const auto repeated = std::ranges::unique(out.deny);
+  out.deny.erase(repeated.begin(), repeated.end());
+  return out;
+}
+
+OwnPaths own_paths(const Caller& caller, const std::string& policy_file, const std::string& snapshot_file) {
+  OwnPaths out;
+  out.files = {resolved(caller.executable), resolved(caller.stage_path()), resolved(policy_file),
+               resolved(snapshot_file)};
+  out.folders = {resolved(caller.config_folder()), resolved(caller.state_folder()), resolved(caller.system_config),
+                 resolved(caller.share_folder())};
+  return out;
+}
+
+Status check_write_grants(const policy::Policy& policy, const Caller& caller, const OwnPaths& own) {
+  for (const policy::Grant& grant : policy.isolation.write) {
+    const Result<std::string> expanded = expand_home(grant.path, caller.home);
+    if (!expanded) {
+      return refuse(policy, grant, expanded.error().detail, expanded.error().remedy);
+    }
+    const std::string path = resolved(*expanded);
+    const auto reaches = [&path](const std::string& target) { return is_within(target, path); };
+    const auto lies_in = [&path](const std::string& folder) { return is_within(path, folder); };
+    std::string hit;
+    if (const auto file = std::ranges::find_if(own.files, reaches); file != own.files.end()) {
+      hit = *file;
+    } else if (const auto above = std::ranges::find_if(own.folders, reaches); above != own.folders.end()) {
+      hit = *above;
+    } else if (const auto around = std::ranges::find_if(own.folders, lies_in); around != own.folders.end()) {
+      hit = *around;
+    }
+    if (!hit.empty()) {
+      return refuse(policy, grant,
+                    text::cat("the write grant '", text::printable(path), "' reaches '", text::printable(hit),
+                              "', which belongs to mcp-cordon"),
+                    "grant a folder that holds none of our files");
+    }
+  }
+  return {};
+}
+
+std::string outside_path(const std::vector<sandbox::Mount>& mounts, const std::string& inside) {
+  const sandbox::Mount* innermost = nullptr;
+  for (const sandbox::Mount& mount : mounts) {
+    if (is_within(inside, mount.target) &&
+        (innermost == nullptr || mount.target.size() > innermost->target.size())) {
+      innermost = &mount;
+    }
+  }
+  return innermost == nullptr ? inside : rebased(inside, innermost->target, innermost->source);
+}
+
+}  // namespace cordon::app

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/launch_plan.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <map>
+
+#include "app/expand.hpp"
+#include "app/fingerprint.hpp"
+#include "app/paths.hpp"
+#include "app/policy_lookup.hpp"
+#include "base/text.hpp"
+#include "run/files.hpp"
+
+namespace cordon::app {
+namespace {
+
+// What a server finds programs in: the system's folders, and where its own interpreter lies.
+std::string inside_path(const sandbox::LaunchSpec& spec) {
+  std::string out = "/usr/local/bin:/usr/bin:/bin";
+  // The spelled one comes first: it is the environment's where a program is started through one (venv).
+  for (const std::string& program : {spec.executable, spec.argv[0]}) {
+    const std::string folder = parent_of(program);
+    const std::vector<std::string_view> parts = text::split(out, ':');
+    if (std::ranges::find(parts, std::string_view(folder)) == parts.end()) {
+      out = text::cat(folder, ':', out);
+    }
+  }
+  return out;
+}
+
+// Nothing is inherited that the policy does not name. `set` wins over `pass`, a secret over both.
+std::map<std::string, std::string> environment_of(const policy::Launch& launch, const Caller& caller,
+                                                  const std::map<std::string, std::string>& secrets,
+                                                  const sandbox::LaunchSpec& spec) {
+  std::map<std::string, std::string> out;
+  for (const std::string& name : launch.pass) {
+    if (const auto found = caller.environment.find(name); found != caller.environment.end()) {
+      out[name] = found->second;
+    }
+  }
+  // Outside folders mean nothing inside, so these three are ours unless the policy sets them.
+  out["PATH"] = inside_path(spec);
+  out["HOME"] = kInsideHome;
+  out["TMPDIR"] = "/tmp";
+  for (const auto& [name, value] : launch.set) {
+    out[name] = value;
+  }
+  for (const auto& [name, value] : secrets) {
+    out[name] = value;
+  }
+  return out;
+}
+
+sandbox::BackendChoice backend_of(policy::Backend backend) {
+  switch (backend) {
+    case policy::Backend::automatic:
+      return sandbox::BackendChoice::automatic;
+    case policy::Backend::native:
+      return sandbox::BackendChoice::native;
+    case policy::Backend::bubblewrap:
+      return sandbox::BackendChoice::bubblewrap;
+    case policy::Backend::none:
+      return sandbox::BackendChoice::none;
+  }
+  return sandbox::BackendChoice::automatic;
+}
+
+// `cwd` is an inside path; "~/" means a granted folder of the caller's home, seen where the grant puts it.
+Result<std::string> inside_cwd(const policy::Policy& policy, const Caller& caller,
+                               const std::vector<sandbox::Mount>& mounts) {
+  const std::string& written = policy.launch.cwd;
+  if (written.empty()) {
+    return std::string();
+  }
+  Result<std::string> path = expand_home(written, caller.home);
+  if (!path) {
+    Error error = path.error();
+    error.where = place_in(policy, policy.launch.position);
+    return std::unexpected(std::move(error));
+  }
+  if (written.starts_with('~')) {
+    for (const sandbox::Mount& mount : mounts) {
+      if (is_within(*path, mount.source)) {
+        return rebased(*path, mount.source, mount.target);
+      }
+    }
+  }
+  return path;
+}
+
+void copy_isolation(const policy::Isolation& isolation, sandbox::LaunchSpec& spec) {
+  spec.runtime = isolation.runtime;
+  spec.backend = backend_of(isolation.backend);
+  spec.none_reason = isolation.reason;
+  spec.require = isolation.require;
+  spec.proc_minimal = isolation.proc == policy::Proc::minimal;
+  spec.syscall_filter = isolation.syscalls == policy::Syscalls::standard;
+  spec.user = isolation.user;
+  spec.limits = {isolation.limits.memory_bytes, isolation.limits.processes, isolation.limits.open_files,
+                 isolation.limits.file_size_bytes, isolation.limits.cpu_seconds};
+}
+
+Status check_words(const std::vector<std::string>& words, const std::string& where) {
+  for (const std::string& word : words) {
+    // What a client gives is any bytes; it has to go into JSON, and back from there unchanged.
+    if (!text::valid_utf8(word) || word.find('\0') != std::string::npos) {
+      return fail(Errc::policy_invalid, "the command holds a word that is no text in UTF-8", where);
+    }
+  }
+  return {};
+}
+
+Status add_environment(const LaunchRequest& request, PreparedLaunch& out) {
+  std::map<std::string, std::string> secrets;
+  if (request.depth == LaunchRequest::Depth::start) {
+    Result<std::map<std::string, std::string>> read =
+        read_secrets(request.policy, request.caller, request.read_trusted);
+    if (!read) {
+      return std::unexpected(read.error());
+    }
+    secrets = std::move(*read);
+  } else {
+    for (const auto& [name, secret] : request.policy.launch.secrets) {
+      secrets.emplace(name, "");
+    }
+  }
+  for (const auto& [name, value] : secrets) {
+    if (!value.empty()) {
+      out.secrets.push_back({name, value});
+    }
+  }
+  for (const auto& [name, value] :
+       environment_of(request.policy.launch, request.caller, secrets, out.spec)) {
+    out.environment_names.push_back(name);
+    out.spec.environment.push_back(text::cat(name, '=', value));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> effective_command(const policy::Policy& policy,
+                                                   const std::vector<std::string>& client_command) {
+  if (policy.launch.command_from_client) {
+    if (!policy.launch.secrets.empty()) {
+      return fail(Errc::policy_invalid, "launch.command_from_client excludes secrets",
+                  place_in(policy, policy.launch.position), "take one of both out");
+    }
+    if (!client_command.empty()) {
+      return client_command;
+    }
+  }
+  if (policy.launch.command.empty()) {
+    return fail(Errc::policy_invalid, "there is no command to start", place_in(policy, policy.launch.position),
+                "write launch.command, or give the command after --");
+  }
+  if (!client_command.empty() && client_command != policy.launch.command) {
+    return fail(Errc::launch_changed, "the command after -- is not the policy's launch.command",
+                place_in(policy, policy.launch.position),
+                text::cat("the policy has: ", text::printable(text::join(policy.launch.command, " "), 512)));
+  }
+  return policy.launch.command;
+}
+
+Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
+  const policy::Policy& policy = request.policy;
+  Result<std::vector<std::string>> command = effective_command(policy, request.client_command);
+  if (!command) {
+    return std::unexpected(command.error());
+  }
+  if (const Status words = check_words(*command, place_in(policy, policy.launch.position)); !words) {
+    return std::unexpected(words.error());
+  }
+  if (const Status guarded = check_write_grants(policy, request.caller, request.own); !guarded) {
+    return std::unexpected(guarded.error());
+  }
+  Result<Grants> grants = resolve_grants(policy, request.caller);
+  if (!grants) {
+    return std::unexpected(grants.error());
+  }
+  const Result<Program> program = find_program(command->at(0), request.caller);
+  if (!program) {
+    return std::unexpected(program.error());
+  }
+
+  PreparedLaunch out;
+  out.spec.argv = *command;
+  out.spec.argv[0] = program->path;
+  out.spec.executable = program->real;
+  out.spec.mounts = std::move(grants->mounts);
+  out.spec.deny = std::move(grants->deny);
+  copy_isolation(policy.isolation, out.spec);
+  Result<std::string> cwd = inside_cwd(policy, request.caller, out.spec.mounts);
+  if (!cwd) {
+    return std::unexpected(cwd.error());
+  }
+  out.spec.cwd = std::move(*cwd);
+  Result<catalog::LaunchFingerprint> print = fingerprint({policy, *command, program->real, out.spec.mounts});
+  if (!print) {
+    return std::unexpected(print.error());
+  }
+  out.fingerprint = std::move(*print);
+  if (policy.launch.home == policy::HomeMode::kept) {
+    out.spec.home_source = home_path(request.caller, policy.server);
+    if (request.depth == LaunchRequest::Depth::start) {
+      Result<std::string> made = run::ensure_private_folder(out.spec.home_source);
+      if (!made) {
+        return std::unexpected(made.error());
+      }
+      out.spec.home_source = std::move(*made);
+    }
+  }
+  // Last, because fetching a secret may ask the person or take time.
+  if (const Status added = add_environment(request, out); !added) {
+    return std::unexpected(added.error());
+  }
+  return out;
+}
+
+}  // namespace cordon::app

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A policy becomes a sandbox::LaunchSpec: everything about the outside is looked up here, once, and fixed.
+
+#include <string>
+#include <vector>
+
+#include "app/caller.hpp"
+#include "app/grants.hpp"
+#include "app/secrets.hpp"
+#include "base/error.hpp"
+#include "base/mask.hpp"
+#include "core/catalog/catalog.hpp"
+#include "core/policy/policy.hpp"
+#include "sandbox/spec.hpp"
+
+namespace cordon::app {
+
+inline constexpr std::string_view kInsideHome = "/home/cordon";
+
+struct LaunchRequest {
+  const policy::Policy& policy;
+  const Caller& caller;
+  std::vector<std::string> client_command = {};  // `run NAME -- CMD ARGS…`; empty when none was given
+  OwnPaths own = {};
+  ReadTrusted read_trusted = {};  // for secrets in files
+  // For commands that only show the plan: no secret is fetched and no folder is made.
+  enum class Depth : std::uint8_t { start, show } depth = Depth::start;
+};
+
+struct PreparedLaunch {
+  sandbox::LaunchSpec spec = {};
+  catalog::LaunchFingerprint fingerprint = {};
+  std::vector<NamedSecret> secrets = {};            // values that must not be written anywhere
+  std::vector<std::string> environment_names = {};  // of all that the server gets
+};
+
+// The command that is to be started: the policy's, or the client's where the policy says so. A client's command that is
+// given must equal the policy's element by element, else launch_changed.
+Result<std::vector<std::string>> effective_command(const policy::Policy& policy,
+                                                   const std::vector<std::string>& client_command);
+
+// Checks everything that can be checked without starting anything, then fetches secrets. policy_invalid,
+// launch_changed, launch_failed, timed_out, file_untrusted, file_unreadable.
+Result<PreparedLaunch> prepare_launch(const LaunchRequest& request);
+
+}  // namespace cordon::app

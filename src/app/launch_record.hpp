@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The audit record of a launch, and of one that did not come to pass.
+
+#include <string>
+#include <vector>
+
+#include "app/planned_launch.hpp"
+#include "app/session_context.hpp"
+#include "base/error.hpp"
+#include "core/catalog/catalog.hpp"
+
+namespace cordon::app {
+
+struct LaunchRecordInput {
+  std::string purpose = {};  // "run" or "capture"
+  const LoadedPolicy& loaded;
+  const LoadedSnapshot& snapshot;
+  const PlannedLaunch& planned;
+  std::vector<std::string> launch_differences = {};  // let through by drift.launch: flag
+  bool read_only = false;
+};
+
+// {"event":"launch",…}: digests, names and guarantees; no value of the environment, and argv masked.
+std::string launch_record(const LaunchRecordInput& input);
+
+// {"event":"launch_refused","reason":…,"detail":…,"where":…}
+std::string refused_launch_record(const Error& error);
+
+// What stands in place of values that look like secrets: `--token=x`, `--api-key x`, `scheme://user:x@host`. The exact
+// values of the policy's secrets are masked by the log itself.
+std::vector<std::string> masked_argv(const std::vector<std::string>& argv);
+
+}  // namespace cordon::app

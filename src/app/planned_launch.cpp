@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/planned_launch.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/text.hpp"
+#include "run/files.hpp"
+#include "sandbox/launch.hpp"
+#include "sandbox/probe_host.hpp"
+#include "sandbox/select.hpp"
+
+namespace cordon::app {
+namespace {
+
+// Longer than any start on a busy machine; a client gives up on its own before.
+constexpr std::int64_t kStartTimeoutMs = 20'000;
+constexpr std::uint64_t kMaxHelperBytes = 256'000'000;
+
+ReadTrusted trusted_reader() {
+  return [](const std::string& path) -> Result<std::string> {
+    constexpr std::uint64_t kMaxSecretBytes = 65'536;
+    Result<run::TrustedFile> file = run::read_trusted(path, {.max_bytes = kMaxSecretBytes});
+    if (!file) {
+      return std::unexpected(file.error());
+    }
+    return std::move(file->content);
+  };
+}
+
+// What the server prints on stderr, for a policy that wants it in a file.
+Result<UniqueFd> open_stderr_file(const Caller& caller, const std::string& server) {
+  const Result<std::string> folder = run::ensure_private_folder(caller.state_folder() + "/stderr");
+  if (!folder) {
+    return std::unexpected(folder.error());
+  }
+  const std::string path = text::cat(*folder, '/', server, ".log");
+  UniqueFd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600));
+  struct stat info {};
+  if (!file || ::fstat(file.get(), &info) != 0) {
+    return fail(Errc::file_unreadable, errno_text("open", errno), path);
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return fail(Errc::file_untrusted, "is no regular file", path, "move it away");
+  }
+  return file;
+}
+
+}  // namespace
+
+Result<PlannedLaunch> plan_launch(const Caller& caller, const LoadedPolicy& loaded,
+                                  const std::vector<std::string>& client_command) {
+  Result<PreparedLaunch> prepared =
+      prepare_launch({loaded.policy, caller, client_command, own_paths(caller, loaded), trusted_reader()});
+  if (!prepared) {
+    return std::unexpected(prepared.error());
+  }
+  const Result<sandbox::HostFacts> host = sandbox::probe_host(prepared->spec, caller.home);
+  if (!host) {
+    return std::unexpected(host.error());
+  }
+  Result<sandbox::Plan> plan = sandbox::select(prepared->spec, *host);
+  if (!plan) {
+    return std::unexpected(plan.error());
+  }
+  return PlannedLaunch{std::move(*prepared), std::move(*plan)};
+}
+
+Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned) {
+  const std::string helper = caller.stage_path();
+  // It decides what the server is held by, so it is judged like a policy.
+  if (const Result<run::OpenedFile> trusted = run::open_trusted(helper, {.max_bytes = kMaxHelperBytes}); !trusted) {
+    return std::unexpected(trusted.error());
+  }
+  Result<sandbox::Launched> launched = sandbox::launch(planned.plan, {.stage_path = helper});
+  if (!launched) {
+    return std::unexpected(launched.error());
+  }
+  run::ServerProcess server{launched->pid, std::move(launched->server_in), std::move(launched->server_out),
+                            std::move(launched->server_err), std::move(launched->lifeline)};
+  if (const Status started = run::wait_until_started(launched->status.get(), kStartTimeoutMs); !started) {
+    return std::unexpected(sandbox::error_from_status(started.error().detail, planned.plan.backend));
+  }
+  return server;
+}
+
+Result<audit::Writer> open_audit(const AuditRequest& request) {
+  audit::WriterConfig config;
+  config.state_dir = request.caller.state_folder();
+  config.server = request.server;
+  config.session_id = request.session_id;
+  config.version = request.version;
+  config.masker = Masker(request.secrets);
+  return audit::Writer::open(std::move(config));
+}
+
+Result<run::LogConfig> log_config(const Caller& caller, const LoadedPolicy& loaded,
+                                  const std::vector<NamedSecret>& secrets) {
+  run::LogConfig out;
+  out.server = loaded.policy.server;
+  out.masker = Masker(secrets);
+  switch (loaded.policy.launch.stderr_mode) {
+    case policy::StderrMode::relay:
+      out.server_lines = run::ServerLines::relay;
+      break;
+    case policy::StderrMode::drop:
+      out.server_lines = run::ServerLines::drop;
+      break;
+    case policy::StderrMode::file: {
+      out.server_lines = run::ServerLines::file;
+      Result<UniqueFd> file = open_stderr_file(caller, loaded.policy.server);
+      if (!file) {
+        return std::unexpected(file.error());
+      }
+      out.server_file = std::move(*file);
+      break;
+    }
+  }
+  return out;
+}
+
+}  // namespace cordon::app

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// From a loaded policy to a started server: prepared, planned for this host, carried out. Shared by run and capture.
+
+#include <string>
+#include <vector>
+
+#include "app/caller.hpp"
+#include "app/launch_plan.hpp"
+#include "app/session_context.hpp"
+#include "audit/writer.hpp"
+#include "base/error.hpp"
+#include "run/child.hpp"
+#include "run/log.hpp"
+#include "sandbox/plan.hpp"
+
+namespace cordon::app {
+
+struct PlannedLaunch {
+  PreparedLaunch prepared = {};
+  sandbox::Plan plan = {};
+};
+
+// Nothing is started yet. What prepare_launch gives, and unsupported_isolation when this host cannot do it.
+Result<PlannedLaunch> plan_launch(const Caller& caller, const LoadedPolicy& loaded,
+                                  const std::vector<std::string>& client_command);
+
+// Starts the plan and waits until the server's program runs. unsupported_isolation, launch_failed, file_untrusted for
+// our helper.
+Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned);
+
+// The log of one launch. audit_unavailable.
+struct AuditRequest {
+  const Caller& caller;
+  std::string server = {};
+  std::string session_id = {};
+  std::string version = {};
+  std::vector<NamedSecret> secrets = {};
+};
+Result<audit::Writer> open_audit(const AuditRequest& request);
+
+// Where lines for people go, and those of the server as the policy says.
+Result<run::LogConfig> log_config(const Caller& caller, const LoadedPolicy& loaded,
+                                  const std::vector<NamedSecret>& secrets);
+
+}  // namespace cordon::app

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/review.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <utility>
+
+#include "core/catalog/compare.hpp"
+
+namespace cordon::app {
+namespace {
+
+using catalog::PinnedTool;
+using catalog::Snapshot;
+
+constexpr std::string_view kUnknown = "unknown";
+
+std::vector<PinnedTool>::iterator place_of(Snapshot& snapshot, std::string_view name) {
+  return std::ranges::lower_bound(snapshot.tools, name, {}, [](const PinnedTool& tool) -> std::string_view {
+    return tool.name;
+  });
+}
+
+// Definitions that count as the same keep their pin, whatever class the candidate file carries.
+void carry_over(const Snapshot& base, Snapshot& candidate) {
+  for (PinnedTool& tool : candidate.tools) {
+    const PinnedTool* pinned = base.find(tool.name);
+    if (pinned != nullptr && catalog::relate(pinned->definition, tool.definition) != catalog::Relation::changed) {
+      tool = *pinned;
+    }
+  }
+}
+
+}  // namespace
+
+Review::Review(std::optional<Snapshot> pinned, Snapshot candidate, ReviewScope scope)
+    : candidate_(std::move(candidate)) {
+  if (pinned && pinned->reviewed && !pinned->unattended) {
+    base_ = std::move(*pinned);
+    carry_over(base_, candidate_);
+  } else {
+    base_.server = candidate_.server;
+    base_.reviewed = false;
+    base_.launch = candidate_.launch;
+  }
+  collect(scope);
+}
+
+void Review::collect(ReviewScope scope) {
+  for (const catalog::ItemChange& change : catalog::diff(base_, candidate_).changes) {
+    if (change.kind == catalog::ChangeKind::cosmetic || change.item == "effect") {
+      continue;
+    }
+    ReviewItem item;
+    item.change = change;
+    if (change.item == "tool" && change.kind != catalog::ChangeKind::removed) {
+      // The class of the old definition is offered again; the person sees the difference above it.
+      const PinnedTool* pinned = base_.find(change.name);
+      const PinnedTool* live = candidate_.find(change.name);
+      item.effect = pinned != nullptr ? pinned->effect : live != nullptr ? live->effect : std::string(kUnknown);
+    }
+    if (change.omitted_places > 0) {
+      item.whole = whole_of(change);
+    }
+    items_.push_back(std::move(item));
+  }
+  add_unchanged_tools(scope);
+}
+
+std::string Review::whole_of(const catalog::ItemChange& change) const {
+  if (change.item == "tool") {
+    const PinnedTool* live = candidate_.find(change.name);
+    return live == nullptr ? std::string() : live->definition;
+  }
+  if (change.item == "server_info") {
+    return candidate_.server_info;
+  }
+  if (change.item == "capabilities") {
+    return candidate_.capabilities;
+  }
+  return change.item == "launch" ? catalog::fingerprint_json(candidate_.launch) : std::string();
+}
+
+void Review::add_unchanged_tools(ReviewScope scope) {
+  for (const PinnedTool& tool : base_.tools) {
+    const bool listed = std::ranges::any_of(items_, [&tool](const ReviewItem& item) {
+      return item.change.item == "tool" && item.change.name == tool.name;
+    });
+    const bool unclassified = tool.effect_source == catalog::EffectSource::proposed;
+    if (listed || (!unclassified && scope == ReviewScope::differences)) {
+      continue;
+    }
+    ReviewItem item;
+    item.change.item = "effect";
+    item.change.name = tool.name;
+    item.change.severity = catalog::Severity::info;
+    item.change.places.push_back({"", tool.definition, tool.definition});
+    item.effect = tool.effect;
+    items_.push_back(std::move(item));
+  }
+}
+
+void Review::set_effect(std::size_t item, policy::Effect effect) {
+  CORDON_ASSERT(items_.at(item).has_effect());
+  items_[item].effect = policy::name(effect);
+}
+
+void Review::accept_all_unattended() {
+  unattended_ = true;
+  for (ReviewItem& item : items_) {
+    if (item.decision != Decision::open || item.change.item == "effect") {
+      continue;  // a class that nobody set stays so
+    }
+    item.decision = Decision::accepted;
+    if (item.has_effect()) {
+      item.effect = kUnknown;
+    }
+  }
+}
+
+void Review::apply_tool(const ReviewItem& item, Snapshot& out) const {
+  const std::string& name = item.change.name;
+  const auto place = place_of(out, name);
+  const bool present = place != out.tools.end() && place->name == name;
+  if (item.change.item == "tool" && item.change.kind == catalog::ChangeKind::removed) {
+    if (present) {
+      out.tools.erase(place);
+    }
+    return;
+  }
+  const PinnedTool* live = candidate_.find(name);
+  PinnedTool tool = live != nullptr && item.change.item == "tool" ? *live : present ? *place : PinnedTool{};
+  CORDON_ASSERT(tool.name == name);
+  tool.effect = item.effect;
+  tool.effect_source = unattended_ ? catalog::EffectSource::proposed : catalog::EffectSource::reviewer;
+  if (present) {
+    *place = std::move(tool);
+  } else {
+    out.tools.insert(place, std::move(tool));
+  }
+}
+
+void Review::apply(const ReviewItem& item, Snapshot& out) const {
+  const std::string& kind = item.change.item;
+  if (kind == "tool" || kind == "effect") {
+    apply_tool(item, out);
+  } else if (kind == "instructions") {
+    out.instructions = candidate_.instructions;
+  } else if (kind == "server_info") {
+    out.server_info = candidate_.server_info;
+  } else if (kind == "capabilities") {
+    out.capabilities = candidate_.capabilities;
+  } else if (kind == "protocol_versions") {
+    out.protocol_versions = candidate_.protocol_versions;
+  } else if (kind == "launch") {
+    out.launch = candidate_.launch;
+  } else {
+    CORDON_ASSERT(!"an item of a diff that review does not know");
+  }
+}
+
+Snapshot Review::result(const Signature& signature) const {
+  Snapshot out = base_;
+  out.server = candidate_.server;
+  for (const ReviewItem& item : items_) {
+    if (item.decision == Decision::accepted) {
+      apply(item, out);
+    }
+  }
+  out.reviewed = true;
+  out.reviewer = signature.reviewer;
+  out.reviewed_at = signature.time;
+  out.unattended = signature.unattended;
+  catalog::seal(out);
+  return out;
+}
+
+std::string rfc3339(std::int64_t unix_seconds) {
+  const std::time_t time = static_cast<std::time_t>(unix_seconds);
+  std::tm parts{};
+  ::gmtime_r(&time, &parts);
+  std::array<char, 32> out{};
+  const std::size_t length = std::strftime(out.data(), out.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {out.data(), length};
+}
+
+}  // namespace cordon::app

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The conversation of `review` as a pure state machine: text() is what to show, answer() takes one line typed.
+// Everything that a server wrote passes through escaping before it becomes part of text().
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "app/review.hpp"
+#include "app/style.hpp"
+
+namespace cordon::app {
+
+class ReviewDialog {
+ public:
+  // `review` must outlive the dialog and have at least one item.
+  // `width`: columns of the terminal. Every line is broken by us, with our mark in front, so that a server's text cannot
+  // begin one and pose as ours.
+  ReviewDialog(Review& review, Style style, std::size_t width = 80);
+
+  // What to show now, ending in a prompt without a line end. Empty once the dialog is over.
+  std::string text() const;
+  void answer(std::string_view line);
+  // The terminal is gone: as if the person had quit.
+  void end() { state_ = State::quit; }
+
+  bool over() const { return state_ == State::write || state_ == State::quit; }
+  bool wants_write() const { return state_ == State::write; }
+
+ private:
+  enum class State : std::uint8_t { item, confirm, write, quit };
+  void answer_item(std::string_view word, std::string_view rest);
+  void choose_class(std::string_view name);
+  void advance();
+  std::string item_text() const;
+  std::string summary_text() const;
+
+  Review& review_;
+  Style style_;
+  std::size_t width_;
+  State state_ = State::item;
+  std::size_t current_ = 0;
+  bool show_item_ = true;   // false after an answer that leaves the item on the screen
+  std::string note_ = {};   // about the last answer
+};
+
+}  // namespace cordon::app

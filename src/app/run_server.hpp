@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run: the order in which a session comes to be. Every step before the launch can fail, and then the client is told in
+// its own protocol.
+
+#include <string>
+#include <vector>
+
+#include "app/caller.hpp"
+#include "app/policy_lookup.hpp"
+
+namespace cordon::app {
+
+struct RunRequest {
+  const Caller& caller;
+  PolicyChoice choice = {};
+  std::vector<std::string> client_command = {};
+  bool read_only = false;
+  std::string version = {};
+};
+
+// Speaks to the client on stdin and stdout until the session is over. The exit status.
+int run_server(const RunRequest& request);
+
+}  // namespace cordon::app

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/secrets.hpp"
+
+#include "app/command_output.hpp"
+#include "app/expand.hpp"
+#include "base/text.hpp"
+
+namespace cordon::app {
+namespace {
+
+Result<std::string> from_environment(const policy::Secret& secret, const Caller& caller) {
+  const auto found = caller.environment.find(secret.from);
+  if (found == caller.environment.end()) {
+    return fail(Errc::launch_failed, text::cat("the environment variable ", secret.from, " is not set"), {},
+                "set it in the client's configuration of this server");
+  }
+  return found->second;
+}
+
+Result<std::string> from_command(const policy::Secret& secret, const Caller& caller) {
+  if (secret.command.empty()) {
+    return fail(Errc::policy_invalid, "from_command is empty");
+  }
+  CommandRequest request;
+  request.argv = secret.command;
+  request.argv[0] = system_program(secret.command[0]);
+  if (request.argv[0].empty()) {
+    return fail(Errc::launch_failed,
+                text::cat("no program '", text::printable(secret.command[0]), "' in the system directories"), {},
+                "write its absolute path");
+  }
+  // Only what a password manager needs to find its data; nothing of the client's.
+  request.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + caller.home};
+  return command_output(request);
+}
+
+Result<std::string> value_of(const policy::Secret& secret, const Caller& caller, const ReadTrusted& read_trusted) {
+  switch (secret.source) {
+    case policy::Secret::Source::env:
+      return from_environment(secret, caller);
+    case policy::Secret::Source::file: {
+      const Result<std::string> path = expand_home(secret.from, caller.home);
+      return path ? read_trusted(*path) : path;
+    }
+    case policy::Secret::Source::command:
+      return from_command(secret, caller);
+  }
+  return fail(Errc::internal, "unknown source of a secret");
+}
+
+void cut_line_ends(std::string& value) {
+  while (value.ends_with('\n') || value.ends_with('\r')) {
+    value.pop_back();
+  }
+}
+
+}  // namespace
+
+Result<std::map<std::string, std::string>> read_secrets(const policy::Policy& policy, const Caller& caller,
+                                                        const ReadTrusted& read_trusted) {
+  std::map<std::string, std::string> out;
+  for (const auto& [name, secret] : policy.launch.secrets) {
+    Result<std::string> value = value_of(secret, caller, read_trusted);
+    const std::string where = text::cat("secret ", name);
+    if (!value) {
+      Error error = std::move(value.error());
+      error.where = error.where.empty() ? where : text::cat(where, ": ", error.where);
+      return std::unexpected(std::move(error));
+    }
+    if (secret.source != policy::Secret::Source::env) {
+      cut_line_ends(*value);
+    }
+    if (value->empty()) {
+      return fail(Errc::launch_failed, "its value is empty", where, "check where the policy takes it from");
+    }
+    if (value->find('\0') != std::string::npos) {
+      return fail(Errc::launch_failed, "its value holds a NUL byte", where, "check where the policy takes it from");
+    }
+    out.emplace(name, std::move(*value));
+  }
+  return out;
+}
+
+}  // namespace cordon::app

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/session_context.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include <utility>
+
+#include "app/paths.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "core/catalog/compare.hpp"
+#include "formats/policy_yaml.hpp"
+#include "formats/snapshot.hpp"
+#include "run/files.hpp"
+
+namespace cordon::app {
+namespace {
+
+constexpr std::size_t kMaxPolicyBytes = 1'000'000;
+constexpr const char* kCeilingVariable = "MCP_CORDON_CEILING";
+
+// Ceilings narrow what a policy may ask for. One that cannot be compared must stop us, or it would be worth nothing.
+Status check_ceilings(const Caller& caller) {
+  const auto refuse = [](std::string where) {
+    return fail(Errc::isolation_conflict, "a ceiling is in force, which is not supported by this version",
+                std::move(where), "remove it, or use a version that enforces it");
+  };
+  if (const auto named = caller.environment.find(kCeilingVariable);
+      named != caller.environment.end() && !named->second.empty()) {
+    return refuse(kCeilingVariable);
+  }
+  const std::string system = caller.system_config + "/ceiling.yaml";
+  struct stat info {};
+  if (::lstat(system.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR)) {
+    return refuse(system);
+  }
+  return {};
+}
+
+Status check_snapshot(const LoadedPolicy& loaded, const SnapshotLocation& location, const catalog::Snapshot& snapshot) {
+  if (snapshot.server != loaded.policy.server) {
+    return fail(Errc::snapshot_invalid,
+                text::cat("is of the server '", text::printable(snapshot.server, 100), "', the policy of '",
+                          loaded.policy.server, "'"),
+                location.path, "name the right snapshot in catalog.snapshot");
+  }
+  if (!snapshot.reviewed) {
+    return fail(Errc::snapshot_invalid, "is a candidate that nobody has reviewed", location.path,
+                text::cat(review_command(loaded), " --candidate ", location.path));
+  }
+  if (location.bound && snapshot.policy != catalog::PolicyBinding{loaded.location.path, loaded.digest}) {
+    return fail(Errc::snapshot_invalid,
+                snapshot.policy.path == loaded.location.path ? "was reviewed with another version of the policy"
+                                                             : "was reviewed for another policy",
+                location.path, review_command(loaded));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string review_command(const LoadedPolicy& loaded) {
+  return text::cat("mcp-cordon review ",
+                   loaded.location.found_by_name ? loaded.location.name : "--policy " + loaded.location.path);
+}
+
+Result<LoadedPolicy> load_policy(const Caller& caller, const PolicyChoice& choice) {
+  if (const Status ceilings = check_ceilings(caller); !ceilings) {
+    return std::unexpected(ceilings.error());
+  }
+  Result<PolicyLocation> location = locate_policy(caller, choice);
+  if (!location) {
+    return std::unexpected(location.error());
+  }
+  const Result<run::TrustedFile> file = run::read_trusted(location->path, {.max_bytes = kMaxPolicyBytes});
+  if (!file) {
+    return std::unexpected(file.error());
+  }
+  Result<policy::Policy> policy = formats::read_policy(file->content, location->path);
+  if (!policy) {
+    return std::unexpected(policy.error());
+  }
+  return LoadedPolicy{std::move(*location), std::move(*policy), sha256_text(file->content)};
+}
+
+Result<LoadedSnapshot> load_snapshot(const Caller& caller, const LoadedPolicy& loaded) {
+  LoadedSnapshot out;
+  out.location = snapshot_to_read(caller, loaded.location, loaded.policy.catalog.snapshot);
+  const Result<std::optional<run::TrustedFile>> file =
+      run::read_trusted_if_present(out.location.path, {.max_bytes = formats::kCatalogFileLimits.max_bytes});
+  if (!file) {
+    return std::unexpected(file.error());
+  }
+  if (!*file) {
+    return out;
+  }
+  Result<catalog::Snapshot> snapshot = formats::read_snapshot((*file)->content, out.location.path);
+  if (!snapshot) {
+    return std::unexpected(snapshot.error());
+  }
+  if (const Status fits = check_snapshot(loaded, out.location, *snapshot); !fits) {
+    return std::unexpected(fits.error());
+  }
+  out.snapshot = std::move(*snapshot);
+  out.digest = sha256_text((*file)->content);
+  return out;
+}
+
+Status admit_snapshot(const LoadedPolicy& loaded, const LoadedSnapshot& found) {
+  const policy::Catalog& catalog = loaded.policy.catalog;
+  if (!found.snapshot) {
+    if (catalog.missing == policy::Missing::flag) {
+      return {};
+    }
+    return fail(Errc::snapshot_missing, "nobody has reviewed this server's catalog yet", found.location.path,
+                review_command(loaded));
+  }
+  if (found.snapshot->unattended && !catalog.accept_unattended) {
+    return fail(Errc::snapshot_unattended, "was accepted without a person looking at it", found.location.path,
+                text::cat(review_command(loaded), " in a terminal, or set catalog.accept_unattended: true"));
+  }
+  return {};
+}
+
+Result<std::string> store_snapshot(const Caller& caller, const LoadedPolicy& loaded, catalog::Snapshot snapshot) {
+  const SnapshotLocation location =
+      snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot);
+  snapshot.policy = location.bound ? catalog::PolicyBinding{loaded.location.path, loaded.digest}
+                                   : catalog::PolicyBinding{};
+  if (location.bound) {
+    if (const Result<std::string> folder = run::ensure_private_folder(parent_of(location.path)); !folder) {
+      return std::unexpected(folder.error());
+    }
+  }
+  // Nothing secret is in it, and a policy of root's may be used by everybody.
+  const Status written =
+      run::write_atomic(location.path, formats::write_snapshot(snapshot), {.replace = run::Replace::existing, .mode = 0644});
+  if (!written) {
+    return std::unexpected(written.error());
+  }
+  return location.path;
+}
+
+Result<catalog::Snapshot> load_candidate(const std::string& path, const LoadedPolicy& loaded) {
+  const Result<run::TrustedFile> file =
+      run::read_trusted(path, {.max_bytes = formats::kCatalogFileLimits.max_bytes});
+  if (!file) {
+    return std::unexpected(file.error());
+  }
+  Result<catalog::Snapshot> candidate = formats::read_snapshot(file->content, path);
+  if (!candidate) {
+    return candidate;
+  }
+  if (candidate->server != loaded.policy.server) {
+    return fail(Errc::snapshot_invalid,
+                text::cat("is of the server '", text::printable(candidate->server, 100), "', the policy of '",
+                          loaded.policy.server, "'"),
+                path, "capture it with this policy");
+  }
+  return candidate;
+}
+
+OwnPaths own_paths(const Caller& caller, const LoadedPolicy& loaded) {
+  OwnPaths out = own_paths(caller, loaded.location.path,
+                           snapshot_to_read(caller, loaded.location, loaded.policy.catalog.snapshot).path);
+  out.files.push_back(
+      snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot).path);
+  return out;
+}
+
+}  // namespace cordon::app

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The files that steer a session, opened once under the trust checks and never read again: policy and snapshot.
+
+#include <optional>
+#include <string>
+
+#include "app/caller.hpp"
+#include "app/grants.hpp"
+#include "app/policy_lookup.hpp"
+#include "base/error.hpp"
+#include "core/catalog/catalog.hpp"
+#include "core/policy/policy.hpp"
+
+namespace cordon::app {
+
+struct LoadedPolicy {
+  PolicyLocation location = {};
+  policy::Policy policy = {};
+  std::string digest = {};  // of the file's bytes
+};
+
+// isolation_conflict when a ceiling is in force: this version cannot compare a policy with one, and must not pass over
+// it. Then whatever locating, opening and reading the policy gives.
+Result<LoadedPolicy> load_policy(const Caller& caller, const PolicyChoice& choice);
+
+struct LoadedSnapshot {
+  SnapshotLocation location = {};
+  std::optional<catalog::Snapshot> snapshot = {};  // nothing: there is no such file
+  std::string digest = {};                         // of the file's bytes; empty without one
+};
+
+// The reviewed catalog of a policy, whoever reviewed it. snapshot_invalid for a file that is no snapshot, is of another
+// server, is a candidate, or was reviewed for another policy.
+Result<LoadedSnapshot> load_snapshot(const Caller& caller, const LoadedPolicy& loaded);
+
+// May `run` go on with what was found? snapshot_missing, snapshot_unattended.
+Status admit_snapshot(const LoadedPolicy& loaded, const LoadedSnapshot& found);
+
+// Writes the snapshot of `loaded` to where `review` puts it, atomically. Gives the path.
+Result<std::string> store_snapshot(const Caller& caller, const LoadedPolicy& loaded, catalog::Snapshot snapshot);
+
+// A candidate file, under the trust checks: what is accepted from it steers us.
+Result<catalog::Snapshot> load_candidate(const std::string& path, const LoadedPolicy& loaded);
+
+// What a person types to review this policy's server.
+std::string review_command(const LoadedPolicy& loaded);
+
+OwnPaths own_paths(const Caller& caller, const LoadedPolicy& loaded);
+
+}  // namespace cordon::app

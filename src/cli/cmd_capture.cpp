@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// capture: starts the server as run would, collects its whole catalog, and keeps it as a candidate.
+
+#include "app/capture.hpp"
+#include "app/paths.hpp"
+#include "app/policy_lookup.hpp"
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cli/policy_argument.hpp"
+#include "formats/snapshot.hpp"
+#include "run/files.hpp"
+
+namespace cordon::cli {
+namespace {
+
+class Capture final : public Command {
+ public:
+  void declare(Options& options) override {
+    policy_.declare(options);
+    options.value("-o,--output", output_, "write the candidate to this FILE; - is standard output");
+    options.unsupported_flag("--twice");
+    options.unsupported_value("--ceiling");
+  }
+
+  int execute(const Invocation& invocation) override {
+    const std::optional<app::PolicyChoice> choice = policy_.choice();
+    if (!choice) {
+      return kUsage;
+    }
+    const Result<app::LoadedPolicy> loaded = app::load_policy(invocation.caller, *choice);
+    if (!loaded) {
+      return report(loaded.error());
+    }
+    const Result<catalog::Snapshot> candidate =
+        app::capture_candidate({invocation.caller, *loaded, invocation.after, CORDON_VERSION});
+    if (!candidate) {
+      return report(candidate.error());
+    }
+    const std::string text = formats::write_snapshot(*candidate);
+    if (output_ == "-") {
+      print_out(text);
+      return kFine;
+    }
+    std::string path = output_;
+    if (path.empty()) {
+      path = app::candidate_path(invocation.caller, loaded->location.name);
+      if (const Result<std::string> folder = run::ensure_private_folder(app::parent_of(path)); !folder) {
+        return report(folder.error());
+      }
+    }
+    if (const Status written = run::write_atomic(path, text); !written) {
+      return report(written.error());
+    }
+    print_err(text::cat(candidate->tools.size(), " tools written to ", text::printable(path), "\nReview them: mcp-cordon review ",
+                        text::printable(policy_.spelled()), " --candidate ", text::printable(path), '\n'));
+    return kFine;
+  }
+
+ private:
+  PolicyArgument policy_ = {};
+  std::string output_ = {};
+};
+
+}  // namespace
+
+extern constinit const CommandEntry kCaptureCommand{"capture", "collect a server's catalog as a candidate", true,
+                                                    make_command<Capture>};
+
+}  // namespace cordon::cli

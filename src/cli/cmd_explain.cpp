@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// explain: what the gate would decide about a call, and by which line of the policy.
+
+#include "app/explain.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cli/policy_argument.hpp"
+
+namespace cordon::cli {
+namespace {
+
+class Explain final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.positionals("NAME TOOL", words_, "a policy's NAME and a tool; TOOL alone with --policy");
+    policy_.declare_file(options);
+    // Rules do not look at arguments yet.
+    options.unsupported_value("--arguments");
+  }
+
+  int execute(const Invocation& invocation) override {
+    const std::size_t expected = policy_.has_file() ? 1 : 2;
+    if (words_.size() != expected) {
+      return usage_error(policy_.has_file() ? "give a TOOL" : "give a policy's NAME and a TOOL");
+    }
+    const Result<std::string> text = app::explain(
+        invocation.caller, {policy_.has_file() ? "" : words_.front(), policy_.file()}, words_.back());
+    if (!text) {
+      return report(text.error());
+    }
+    print_out(*text);
+    return kFine;
+  }
+
+ private:
+  PolicyArgument policy_ = {};
+  std::vector<std::string> words_ = {};
+};
+
+}  // namespace
+
+extern constinit const CommandEntry kExplainCommand{"explain", "tell what the gate would decide about a tool", false,
+                                                    make_command<Explain>};
+
+}  // namespace cordon::cli

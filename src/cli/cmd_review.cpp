@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// review: a person decides, item by item, what becomes part of the snapshot.
+
+#include "app/capture.hpp"
+#include "app/review_dialog.hpp"
+#include "app/review_files.hpp"
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cli/policy_argument.hpp"
+#include "cli/terminal.hpp"
+
+namespace cordon::cli {
+namespace {
+
+class ReviewCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    policy_.declare(options);
+    options.value("--candidate", candidate_, "review this FILE of capture; nothing is started");
+    options.flag("--accept-all", accept_all_, "accept everything without a person; recorded as unattended");
+    options.value("--reviewer", reviewer_, "who reviews (default: the account's name)");
+    options.flag("--all", all_, "ask about every tool, also those that did not change");
+    options.unsupported_flag("--sign");
+    options.unsupported_value("--ceiling");
+  }
+
+  int execute(const Invocation& invocation) override {
+    const std::optional<app::PolicyChoice> choice = policy_.choice();
+    if (!choice) {
+      return kUsage;
+    }
+    if (accept_all_ && (reviewer_.empty() || all_)) {
+      return usage_error(all_ ? "--all and --accept-all exclude each other" : "--accept-all needs --reviewer NAME");
+    }
+    // Before anything is started: without a terminal nobody could answer.
+    std::optional<Terminal> terminal;
+    if (!accept_all_) {
+      Result<Terminal> opened = Terminal::open();
+      if (!opened) {
+        return report(opened.error());
+      }
+      terminal.emplace(std::move(*opened));
+    }
+    Result<app::OpenReview> open = app::open_review(
+        {invocation.caller, *choice, invocation.after, candidate_, CORDON_VERSION},
+        all_ ? app::ReviewScope::everything : app::ReviewScope::differences);
+    if (!open) {
+      return report(open.error());
+    }
+    if (open->review.items().empty() && !open->must_write) {
+      print_err("mcp-cordon: nothing to review: the catalog is the one of the snapshot\n");
+      return kFine;
+    }
+    if (accept_all_) {
+      open->review.accept_all_unattended();
+    } else if (!converse(*terminal, invocation, *open)) {
+      print_err("mcp-cordon: nothing was written\n");
+      return kFine;
+    }
+    return write(invocation, *open);
+  }
+
+ private:
+  static bool converse(Terminal& terminal, const Invocation& invocation, app::OpenReview& open) {
+    if (open.review.items().empty()) {
+      return true;
+    }
+    app::ReviewDialog dialog(open.review, style_for(terminal.fd(), invocation.caller), columns_of(terminal.fd()));
+    terminal.show(open.introduction);
+    while (!dialog.over()) {
+      terminal.show(dialog.text());
+      const std::optional<std::string> line = terminal.line();
+      if (line) {
+        dialog.answer(*line);
+      } else {
+        dialog.end();
+      }
+    }
+    return dialog.wants_write();
+  }
+
+  int write(const Invocation& invocation, const app::OpenReview& open) const {
+    const std::string reviewer = reviewer_.empty() ? invocation.caller.account : reviewer_;
+    const Result<std::string> path = app::finish_review(invocation.caller, open, reviewer, accept_all_);
+    if (!path) {
+      return report(path.error());
+    }
+    print_err(text::cat("mcp-cordon: snapshot written to ", text::printable(*path), '\n'));
+    return kFine;
+  }
+
+  PolicyArgument policy_ = {};
+  std::string candidate_ = {};
+  std::string reviewer_ = {};
+  bool accept_all_ = false;
+  bool all_ = false;
+};
+
+}  // namespace
+
+extern constinit const CommandEntry kReviewCommand{"review", "decide what becomes part of a snapshot", true,
+                                                   make_command<ReviewCommand>};
+
+}  // namespace cordon::cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The server's process and all that it started.
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/fd.hpp"
+#include "core/gate/action.hpp"
+#include "run/loop.hpp"
+
+namespace cordon::run {
+
+// A started server; the same as sandbox::Launched once its status pipe was read. pid -1: none was started.
+struct ServerProcess {
+  pid_t pid = -1;          // our direct child
+  UniqueFd in = {};        // write end of its stdin
+  UniqueFd out = {};       // read end of its stdout
+  UniqueFd err = {};       // read end of its stderr
+  UniqueFd lifeline = {};  // closing it ends the whole tree, where the backend provides that
+};
+
+// Waits until the other end of a status pipe is closed. launch_failed with the text when something was written to it
+// ("step: detail"), or when it takes longer than `timeout_ms`.
+Status wait_until_started(int status_fd, std::int64_t timeout_ms);
+
+// Watches one child. While this lives the process must have no other children whose exit status it wants: orphans of
+// the server become our children and are reaped here.
+class Child {
+ public:
+  Child(Loop& loop, pid_t pid, UniqueFd lifeline, std::function<void(gate::ExitReport)> exited);
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  // Reports an exit that happened before the watch began.
+  void start();
+  bool running() const { return running_; }
+
+  void terminate();  // SIGTERM to it and its process group, if it leads one
+  void kill();       // closes the lifeline, SIGKILL
+  // Ends whatever became our child when its parent died, within `timeout_ms`. After exit only.
+  void end_orphans(std::int64_t timeout_ms);
+
+ private:
+  void reap();
+  void send(int number);
+
+  pid_t pid_;
+  UniqueFd lifeline_;
+  std::function<void(gate::ExitReport)> exited_;
+  bool running_ = true;
+  bool was_subreaper_ = false;
+  SignalWatch watch_;
+};
+
+}  // namespace cordon::run

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What our own process gives up: it parses hostile bytes and holds secrets.
+
+#include "base/error.hpp"
+
+namespace cordon::run {
+
+// Opens /dev/null for those of 0, 1 and 2 that are closed, so that no file of ours becomes stdout. First in main.
+Status ensure_standard_descriptors();
+
+// No core dumps, no ptrace and no /proc/PID/mem for other processes of the user. Before secrets are read. A child has
+// this state until it execs, so a stage that writes to /proc/self before that must switch it back.
+Status protect_memory();
+
+// No program that we start gains privileges any more. After the launch: a setuid helper would not work.
+Status lock_privileges();
+
+}  // namespace cordon::run

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The use cases that start nothing: check, diff of two files, explain, doctor's table, audit show.
+
+#include <doctest/doctest.h>
+
+#include "app/audit_log.hpp"
+#include "app/check_files.hpp"
+#include "app/compare_catalogs.hpp"
+#include "app/doctor.hpp"
+#include "app/explain.hpp"
+#include "app/temp_folder.hpp"
+#include "audit/writer.hpp"
+#include "formats/snapshot.hpp"
+
+using namespace cordon;
+using namespace cordon::app;
+
+namespace {
+
+bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+catalog::Snapshot reviewed(const std::string& effect, catalog::EffectSource source) {
+  catalog::Snapshot out;
+  out.server = "one";
+  out.reviewer = "tester";
+  out.reviewed_at = "2026-01-31T12:00:00Z";
+  out.tools.push_back({"tool", R"({"inputSchema":{"type":"object"},"name":"tool"})", "", effect, source});
+  catalog::seal(out);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("check finds every fault of a policy, with its place") {
+  const TempFolder temp;
+  const std::string path =
+      temp.file("one.yaml", "version: 1\nserver: one\nlaunch: {command: [a]}\nisolaton: {}\ntools: {effects: {raed: allow}}\n");
+  const std::vector<Error> faults = check_file(path);
+  REQUIRE(faults.size() == 2);
+  CHECK(faults[0].where.starts_with(path + ":4:1"));
+  CHECK(says(faults[0].to_string(), "isolation"));
+  CHECK(faults[1].where.starts_with(path + ":5:"));
+}
+
+TEST_CASE("check tells policies from snapshots by their text") {
+  const TempFolder temp;
+  CHECK(check_file(temp.file("good.yaml", "version: 1\nserver: one\nlaunch: {command: [a]}\n")).empty());
+  CHECK(check_file(temp.file("json.yaml", R"({"version": 1, "server": "one", "launch": {"command": ["a"]}})")).empty());
+  CHECK(check_file(temp.file("good.catalog.json",
+                             formats::write_snapshot(reviewed("read", catalog::EffectSource::reviewer))))
+            .empty());
+  REQUIRE(check_file(temp.file("bad.json", "{\"format\": 1}")).size() == 1);
+  CHECK(check_file(temp.at("bad.json"))[0].code == Errc::snapshot_invalid);
+  CHECK(check_file(temp.at("absent.yaml"))[0].code == Errc::file_unreadable);
+}
+
+TEST_CASE("two plain lists of tools can be compared") {
+  const TempFolder temp;
+  const std::string before = temp.file("old.json", R"({"tools":[{"name":"a","description":"x"}]})");
+  const std::string after = temp.file("new.json", R"({"result":{"tools":[{"name":"a","description":"y"},{"name":"b"}]}})");
+  const Result<catalog::Diff> diff = compare_files(before, after);
+  REQUIRE_MESSAGE(diff.has_value(), diff.error().to_string());
+  CHECK(diff->changes.size() == 2);
+  CHECK(diff->drifted());
+  CHECK_FALSE(compare_files(before, before)->drifted());
+  CHECK(says(render(*diff, "text", Style{}, 80), "b"));
+  CHECK(render(*diff, "json", Style{}, 80).starts_with("{"));
+  CHECK_FALSE(knows_format("sarif"));
+}
+
+TEST_CASE("explain names class, decision and line") {
+  policy::Policy policy;
+  policy.file = "one.yaml";
+  policy.tools.file = "one.yaml";
+  const catalog::Snapshot snapshot = reviewed("write", catalog::EffectSource::reviewer);
+  CHECK(says(explain_tool(policy, &snapshot, "tool"), "tool: confirm"));
+  CHECK(says(explain_tool(policy, &snapshot, "tool"), "effect class: write"));
+  CHECK(says(explain_tool(policy, &snapshot, "absent"), "not in the snapshot"));
+  policy.tools.rules.push_back({{"to*"}, policy::Action::allow, {12, 7}});
+  CHECK(says(explain_tool(policy, &snapshot, "tool"), "tool: allow"));
+  CHECK(says(explain_tool(policy, &snapshot, "tool"), "one.yaml:12:7"));
+}
+
+TEST_CASE("a class read that nobody set counts as unknown") {
+  const policy::Policy policy;
+  const catalog::Snapshot snapshot = reviewed("read", catalog::EffectSource::proposed);
+  CHECK(says(explain_tool(policy, &snapshot, "tool"), "tool: block"));
+  CHECK(says(explain_tool(policy, &snapshot, "tool"), "effect class: unknown (nobody has set it)"));
+}
+
+TEST_CASE("doctor shows each guarantee of each backend, and why one does not hold") {
+  sandbox::Assessment native;
+  native.backend = "native";
+  native.usable = true;
+  native.guarantees = {{"filesystem", sandbox::Strength::enforced, "mount namespace"},
+                       {"limits", sandbox::Strength::partial, "no_cgroup"}};
+  sandbox::Assessment bubblewrap;
+  bubblewrap.backend = "bubblewrap";
+  bubblewrap.error = {Errc::unsupported_isolation, "reason backend_missing", "bubblewrap", "apt install bubblewrap"};
+  const std::string out = render_assessments({native, bubblewrap}, Style{});
+  CHECK(says(out, "filesystem    yes           -"));
+  CHECK(says(out, "limits        partial"));
+  CHECK(says(out, "native: limits: partial: no_cgroup"));
+  CHECK(says(out, "bubblewrap: cannot be used: bubblewrap: reason backend_missing (apt install bubblewrap)"));
+  CHECK(out.find('\x1b') == std::string::npos);
+  CHECK(says(render_assessments({native}, Style{true}), "\x1b[32m"));
+}
+
+TEST_CASE("audit show prints records escaped, verify finds an edit") {
+  const TempFolder temp;
+  const Caller caller = temp.caller();
+  std::string path;
+  {
+    audit::WriterConfig config;
+    config.state_dir = caller.state_folder();
+    config.server = "one";
+    config.session_id = "abc";
+    Result<audit::Writer> writer = audit::Writer::open(std::move(config));
+    REQUIRE(writer.has_value());
+    REQUIRE(writer->append("{\"event\":\"call\",\"tool\":\"na\\u001bme\",\"why\":\"two words\",\"count\":3}").has_value());
+    path = writer->path();
+  }
+  CHECK(*audited_server(caller, {"one", ""}) == "one");
+  std::string shown;
+  REQUIRE(show_audit(caller, "one", false, [&](std::string_view text) { shown += text; }).has_value());
+  CHECK(says(shown, " call tool=na\\x1bme why=\"two words\" count=3\n"));
+  CHECK(verify_audit(caller, "one")->intact);
+
+  std::string json;
+  REQUIRE(show_audit(caller, "one", true, [&](std::string_view text) { json += text; }).has_value());
+  CHECK(json.starts_with("{\"format\":\"mcp-cordon.audit\",\"version\":1,"));
+  CHECK(json.ends_with("\n]}\n"));
+
+  std::fstream file(path, std::ios::in | std::ios::out);
+  std::string content((std::istreambuf_iterator<char>(file)), {});
+  content.replace(content.find("\"count\":3"), 9, "\"count\":4");
+  std::ofstream(path, std::ios::trunc) << content;
+  CHECK_FALSE(verify_audit(caller, "one")->intact);
+  shown.clear();
+  REQUIRE(show_audit(caller, "one", false, [&](std::string_view text) { shown += text; }).has_value());
+  CHECK(says(shown, "damaged line: "));
+}
+
+TEST_CASE("a server without a log is audit_unavailable or a missing policy, not an empty list") {
+  const TempFolder temp;
+  CHECK_FALSE(audited_server(temp.caller(), {"one", ""}).has_value());
+  CHECK_FALSE(show_audit(temp.caller(), "one", false, [](std::string_view) {}).has_value());
+}

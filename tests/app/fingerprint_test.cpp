@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/fingerprint.hpp"
+
+#include <doctest/doctest.h>
+
+#include "app/temp_folder.hpp"
+#include "base/hash.hpp"
+
+using namespace cordon;
+using namespace cordon::app;
+
+namespace {
+
+struct Fixture {
+  TempFolder temp = {};
+  policy::Policy policy = {};
+  std::vector<std::string> command = {};
+  std::vector<sandbox::Mount> mounts = {};
+
+  Fixture() {
+    temp.file("node", "program", 0755);
+    temp.file("proj/index.js", "script");
+    command = {"node", temp.at("proj/index.js"), "--verbose", "/data"};
+  }
+  catalog::LaunchFingerprint take() const {
+    const auto out = fingerprint({policy, command, temp.at("node"), mounts});
+    REQUIRE(out.has_value());
+    return *out;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the program and every regular file of the command are digested") {
+  const Fixture f;
+  const catalog::LaunchFingerprint out = f.take();
+  CHECK(out.command == f.command);
+  CHECK(out.executable == sha256_text("program"));
+  REQUIRE(out.files.size() == 1);
+  CHECK(out.files.at(f.temp.at("proj/index.js")) == sha256_text("script"));
+}
+
+TEST_CASE("a file is found behind an equals sign, a grant's place, and the working folder") {
+  Fixture f;
+  f.temp.file("proj/conf.json", "conf");
+  f.mounts = {{f.temp.at("proj"), "/data", false}};
+  f.command = {"node", "index.js", "--config=/data/conf.json"};
+  f.policy.launch.cwd = "/data";
+  const catalog::LaunchFingerprint out = f.take();
+  REQUIRE(out.files.size() == 2);
+  CHECK(out.files.at("/data/index.js") == sha256_text("script"));
+  CHECK(out.files.at("/data/conf.json") == sha256_text("conf"));
+}
+
+TEST_CASE("equal launches have no difference") {
+  const Fixture f;
+  CHECK(launch_differences(f.take(), f.take()).empty());
+}
+
+TEST_CASE("each kind of change is told") {
+  Fixture f;
+  f.policy.launch.set = {{"MODE", "a"}};
+  const catalog::LaunchFingerprint before = f.take();
+  std::string expected;
+  SUBCASE("command") {
+    f.command.push_back("--more");
+    expected = "the command was";
+  }
+  SUBCASE("program") {
+    f.temp.file("node", "other program", 0755);
+    expected = "the program that the command starts changed";
+  }
+  SUBCASE("script") {
+    f.temp.file("proj/index.js", "other script");
+    expected = "the content of " + f.temp.at("proj/index.js") + " changed";
+  }
+  SUBCASE("value") {
+    f.policy.launch.set = {{"MODE", "b"}};
+    expected = "values of launch.environment.set changed";
+  }
+  SUBCASE("names") {
+    f.policy.launch.pass = {"LANG"};
+    expected = "the environment held MODE and holds LANG, MODE";
+  }
+  const std::vector<std::string> out = launch_differences(before, f.take());
+  REQUIRE(out.size() == 1);
+  CHECK(out[0].starts_with(expected));
+}
+
+TEST_CASE("a value of the environment is not in the fingerprint") {
+  Fixture f;
+  f.policy.launch.set = {{"MODE", "visible-value"}};
+  CHECK(f.take().set_values.find("visible-value") == std::string::npos);
+  CHECK(f.take().set_values.starts_with("sha256:"));
+}
+
+TEST_CASE("what the server printed into a path cannot reach a terminal through a difference") {
+  const Fixture f;
+  catalog::LaunchFingerprint now = f.take();
+  now.command.emplace_back("\x1b[2Jhidden");
+  const std::vector<std::string> out = launch_differences(f.take(), now);
+  REQUIRE(out.size() == 1);
+  CHECK(out[0].find('\x1b') == std::string::npos);
+}

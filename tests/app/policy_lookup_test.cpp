@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/policy_lookup.hpp"
+
+#include <doctest/doctest.h>
+
+#include "app/temp_folder.hpp"
+
+using namespace cordon;
+using namespace cordon::app;
+
+TEST_CASE("names of policies") {
+  CHECK(valid_name("filesystem"));
+  CHECK(valid_name("a.b_c-9"));
+  CHECK(valid_name(std::string(64, 'a')));
+  CHECK_FALSE(valid_name(std::string(65, 'a')));
+  CHECK_FALSE(valid_name(""));
+  CHECK_FALSE(valid_name(".hidden"));
+  CHECK_FALSE(valid_name("-option"));
+  CHECK_FALSE(valid_name("../etc"));
+  CHECK_FALSE(valid_name("a/b"));
+  CHECK_FALSE(valid_name("a b"));
+}
+
+TEST_CASE("the user's policy comes before the system's, and that before the installed one") {
+  const TempFolder temp;
+  const Caller caller = temp.caller();
+  const std::string shipped = temp.file("prefix/share/mcp-cordon/policies/one.yaml", "");
+  CHECK(locate_policy(caller, {"one", ""})->path == shipped);
+  const std::string system = temp.file("etc/mcp-cordon/policies/one.yaml", "");
+  CHECK(locate_policy(caller, {"one", ""})->path == system);
+  const std::string own = temp.file("home/.config/mcp-cordon/policies/one.yaml", "");
+  CHECK(locate_policy(caller, {"one", ""})->path == own);
+  CHECK(locate_policy(caller, {"one", ""})->found_by_name);
+}
+
+TEST_CASE("an unusable policy does not uncover another one of its name") {
+  const TempFolder temp;
+  const Caller caller = temp.caller();
+  temp.file("etc/mcp-cordon/policies/one.yaml", "");
+  temp.folder("home/.config/mcp-cordon/policies");
+  const std::string dangling = temp.link("home/.config/mcp-cordon/policies/one.yaml", "/does/not/exist");
+  CHECK(locate_policy(caller, {"one", ""})->path == dangling);
+}
+
+TEST_CASE("a policy in the current directory is not found by name") {
+  const TempFolder temp;
+  const Caller caller = temp.caller();
+  temp.file("here/one.yaml", "");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(temp.at("here"));
+  const Result<PolicyLocation> found = locate_policy(caller, {"one", ""});
+  std::filesystem::current_path(before);
+  REQUIRE_FALSE(found.has_value());
+  CHECK(found.error().code == Errc::file_unreadable);
+}
+
+TEST_CASE("a mistyped name is told the nearest one") {
+  const TempFolder temp;
+  temp.file("home/.config/mcp-cordon/policies/filesystem.yaml", "");
+  const Result<PolicyLocation> found = locate_policy(temp.caller(), {"filesytem", ""});
+  REQUIRE_FALSE(found.has_value());
+  CHECK(found.error().detail.find("did you mean 'filesystem'?") != std::string::npos);
+}
+
+TEST_CASE("an impossible name is refused before any file is looked at") {
+  const TempFolder temp;
+  CHECK(locate_policy(temp.caller(), {"../one", ""}).error().code == Errc::policy_invalid);
+}
+
+TEST_CASE("the snapshot of a file given with --policy lies beside it") {
+  const TempFolder temp;
+  const Caller caller = temp.caller();
+  const PolicyLocation policy = *locate_policy(caller, {"", temp.file("proj/one.yaml", "")});
+  CHECK(policy.name == "one");
+  CHECK(snapshot_to_read(caller, policy, "").path == temp.at("proj/one.catalog.json"));
+  CHECK(snapshot_to_read(caller, policy, "sub/pin.json").path == temp.at("proj/sub/pin.json"));
+  CHECK(snapshot_to_read(caller, policy, "/abs/pin.json").path == "/abs/pin.json");
+  CHECK_FALSE(snapshot_to_write(caller, policy, "").bound);
+}
+
+TEST_CASE("a shipped snapshot is read until the user has reviewed, and is never written") {
+  const TempFolder temp;
+  const Caller caller = temp.caller();
+  temp.file("prefix/share/mcp-cordon/policies/one.yaml", "");
+  const PolicyLocation policy = *locate_policy(caller, {"one", ""});
+  const std::string own = temp.at("home/.config/mcp-cordon/snapshots/one.catalog.json");
+  CHECK(snapshot_to_read(caller, policy, "").path == own);
+
+  const std::string shipped = temp.file("prefix/share/mcp-cordon/policies/one.catalog.json", "");
+  CHECK(snapshot_to_read(caller, policy, "").path == shipped);
+  CHECK_FALSE(snapshot_to_read(caller, policy, "").bound);
+  CHECK(snapshot_to_write(caller, policy, "").path == own);
+  CHECK(snapshot_to_write(caller, policy, "").bound);
+
+  temp.file("home/.config/mcp-cordon/snapshots/one.catalog.json", "");
+  CHECK(snapshot_to_read(caller, policy, "").path == own);
+  CHECK(snapshot_to_read(caller, policy, "").bound);
+}
+
+TEST_CASE("the snapshot of a user's own policy found by name lies beside it") {
+  const TempFolder temp;
+  const Caller caller = temp.caller();
+  temp.file("home/.config/mcp-cordon/policies/one.yaml", "");
+  const PolicyLocation policy = *locate_policy(caller, {"one", ""});
+  CHECK(snapshot_to_write(caller, policy, "").path == temp.at("home/.config/mcp-cordon/policies/one.catalog.json"));
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/review.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "app/review_dialog.hpp"
+#include "core/catalog/compare.hpp"
+#include "core/json/read.hpp"
+#include "core/json/write.hpp"
+
+using namespace cordon;
+using namespace cordon::app;
+using catalog::EffectSource;
+using catalog::Snapshot;
+
+namespace {
+
+// Tools by name → description, as a candidate of one launch.
+Snapshot candidate_of(const std::map<std::string, std::string>& tools, std::string executable = "sha256:1") {
+  catalog::Catalog live;
+  for (const auto& [name, description] : tools) {
+    const std::string definition = "{\"description\":" + json::quoted(description) +
+                                   ",\"inputSchema\":{\"type\":\"object\"},\"name\":" + json::quoted(name) + "}";
+    live.tools.push_back({name, definition});
+  }
+  Result<Snapshot> out = catalog::as_candidate("one", live, nullptr);
+  REQUIRE(out.has_value());
+  out->launch.command = {"server"};
+  out->launch.executable = std::move(executable);
+  out->reviewed = false;
+  return std::move(*out);
+}
+
+constexpr const char* kTime = "2026-01-31T12:00:00Z";
+
+Snapshot reviewed_of(const std::map<std::string, std::string>& tools) {
+  Review review(std::nullopt, candidate_of(tools));
+  for (std::size_t i = 0; i < review.items().size(); ++i) {
+    if (review.items()[i].has_effect()) {
+      review.set_effect(i, policy::Effect::read);
+    }
+    review.accept(i);
+  }
+  return review.result({"tester", kTime, false});
+}
+
+std::size_t item_named(const Review& review, std::string_view name) {
+  const auto found = std::ranges::find_if(review.items(), [&](const ReviewItem& item) { return item.change.name == name; });
+  REQUIRE(found != review.items().end());
+  return static_cast<std::size_t>(found - review.items().begin());
+}
+
+bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a first review asks about every tool and pins what is accepted") {
+  Review review(std::nullopt, candidate_of({{"a", "reads"}, {"b", "writes"}}));
+  REQUIRE(review.items().size() == 2);
+  const std::size_t a = item_named(review, "a");
+  CHECK(review.items()[a].effect == "unknown");
+  review.set_effect(a, policy::Effect::read);
+  review.accept(a);
+  review.reject(item_named(review, "b"));
+  const Snapshot out = review.result({"tester", kTime, false});
+  REQUIRE(out.tools.size() == 1);
+  CHECK(out.tools[0].name == "a");
+  CHECK(out.tools[0].effect == "read");
+  CHECK(out.tools[0].effect_source == EffectSource::reviewer);
+  CHECK(out.tools[0].digest == catalog::tool_digest(out.tools[0].definition));
+  CHECK(out.reviewed);
+  CHECK_FALSE(out.unattended);
+  CHECK(out.reviewer == "tester");
+  CHECK(out.reviewed_at == kTime);
+  CHECK(out.launch.executable == "sha256:1");
+  CHECK(out.digest == catalog::snapshot_digest(out));
+}
+
+TEST_CASE("nothing is asked when nothing changed") {
+  const Snapshot pinned = reviewed_of({{"a", "reads"}});
+  CHECK(Review(pinned, candidate_of({{"a", "reads"}})).items().empty());
+}
+
+TEST_CASE("a rejected change leaves the old pin, an accepted one replaces it and keeps its class") {
+  const Snapshot pinned = reviewed_of({{"a", "reads"}, {"b", "reads"}});
+  Review review(pinned, candidate_of({{"a", "reads more"}, {"b", "reads more"}}));
+  REQUIRE(review.items().size() == 2);
+  review.accept(item_named(review, "a"));
+  review.reject(item_named(review, "b"));
+  const Snapshot out = review.result({"tester", kTime, false});
+  CHECK(says(out.find("a")->definition, "reads more"));
+  CHECK(out.find("a")->effect == "read");
+  CHECK(out.find("b")->definition == pinned.find("b")->definition);
+}
+
+TEST_CASE("a removed tool leaves the snapshot only when that is accepted") {
+  const Snapshot pinned = reviewed_of({{"a", "reads"}, {"b", "reads"}});
+  Review review(pinned, candidate_of({{"a", "reads"}}));
+  REQUIRE(review.items().size() == 1);
+  CHECK(review.result({"t", kTime, false}).find("b") != nullptr);
+  review.accept(0);
+  CHECK(review.result({"t", kTime, false}).find("b") == nullptr);
+}
+
+TEST_CASE("another launch is an item of its own") {
+  const Snapshot pinned = reviewed_of({{"a", "reads"}});
+  Review review(pinned, candidate_of({{"a", "reads"}}, "sha256:2"));
+  REQUIRE(review.items().size() == 1);
+  CHECK(review.items()[0].change.item == "launch");
+  CHECK(review.result({"t", kTime, false}).launch.executable == "sha256:1");
+  review.accept(0);
+  CHECK(review.result({"t", kTime, false}).launch.executable == "sha256:2");
+}
+
+TEST_CASE("accepting all without a person sets class unknown from nobody and says so") {
+  const Snapshot pinned = reviewed_of({{"a", "reads"}, {"b", "reads"}});
+  Review review(pinned, candidate_of({{"a", "reads"}, {"b", "reads more"}, {"c", "new"}}));
+  review.accept_all_unattended();
+  const Snapshot out = review.result({"robot", kTime, true});
+  CHECK(out.unattended);
+  CHECK(out.find("a")->effect == "read");  // untouched
+  CHECK(out.find("b")->effect == "unknown");
+  CHECK(out.find("b")->effect_source == EffectSource::proposed);
+  CHECK(out.find("c")->effect == "unknown");
+  CHECK(out.find("c")->effect_source == EffectSource::proposed);
+}
+
+TEST_CASE("a class that a candidate file claims is not taken over without a person") {
+  Snapshot claimed = candidate_of({{"a", "reads"}});
+  claimed.tools[0].effect = "read";
+  claimed.tools[0].effect_source = EffectSource::reviewer;
+  Review review(std::nullopt, claimed);
+  review.accept_all_unattended();
+  CHECK(review.result({"robot", kTime, true}).find("a")->effect == "unknown");
+}
+
+TEST_CASE("a snapshot that no person reviewed is no ground: everything is asked again") {
+  Review first(std::nullopt, candidate_of({{"a", "reads"}}));
+  first.accept_all_unattended();
+  const Snapshot unattended = first.result({"robot", kTime, true});
+  Review second(unattended, candidate_of({{"a", "reads"}}));
+  REQUIRE(second.items().size() == 1);
+  CHECK(second.items()[0].change.kind == catalog::ChangeKind::added);
+  CHECK_FALSE(second.builds_on_review());
+}
+
+TEST_CASE("a pinned tool whose class nobody set is asked about, and only its class changes") {
+  Snapshot pinned = reviewed_of({{"a", "reads"}, {"b", "reads"}});
+  pinned.tools[0].effect = "unknown";
+  pinned.tools[0].effect_source = EffectSource::proposed;
+  Review review(pinned, candidate_of({{"a", "reads"}, {"b", "reads"}}));
+  REQUIRE(review.items().size() == 1);
+  CHECK(review.items()[0].change.item == "effect");
+  review.set_effect(0, policy::Effect::write);
+  review.accept(0);
+  const Snapshot out = review.result({"t", kTime, false});
+  CHECK(out.find("a")->effect == "write");
+  CHECK(out.find("a")->effect_source == EffectSource::reviewer);
+  CHECK(out.find("a")->definition == pinned.find("a")->definition);
+  CHECK(Review(pinned, candidate_of({{"a", "reads"}, {"b", "reads"}}), ReviewScope::everything).items().size() == 2);
+}
+
+TEST_CASE("the dialog walks through the items and writes after a last yes") {
+  Review review(std::nullopt, candidate_of({{"a", "reads"}, {"b", "writes"}}));
+  ReviewDialog dialog(review, Style{});
+  CHECK(says(dialog.text(), "[1/2] tool 'a': added (medium)"));
+  CHECK(says(dialog.text(), "effect class: unknown"));
+  dialog.answer("c write");
+  CHECK(says(dialog.text(), "effect class: write"));
+  CHECK_FALSE(says(dialog.text(), "[1/2]"));  // what is on the screen is not repeated
+  dialog.answer("a\n");
+  CHECK(says(dialog.text(), "[2/2] tool 'b'"));
+  dialog.answer("r");
+  CHECK(says(dialog.text(), "1 accepted, 1 rejected."));
+  dialog.answer("perhaps");
+  CHECK(says(dialog.text(), "Answer y or n."));
+  CHECK_FALSE(dialog.over());
+  dialog.answer("y");
+  CHECK(dialog.wants_write());
+  CHECK(dialog.text().empty());
+  CHECK(review.result({"t", kTime, false}).find("a")->effect == "write");
+}
+
+TEST_CASE("quitting, and losing the terminal, write nothing") {
+  Review review(std::nullopt, candidate_of({{"a", "reads"}}));
+  ReviewDialog quit(review, Style{});
+  quit.answer("q");
+  CHECK(quit.over());
+  CHECK_FALSE(quit.wants_write());
+  ReviewDialog gone(review, Style{});
+  gone.answer("a");
+  gone.end();
+  CHECK(gone.over());
+  CHECK_FALSE(gone.wants_write());
+}
+
+TEST_CASE("done rejects what is left") {
+  Review review(std::nullopt, candidate_of({{"a", "x"}, {"b", "x"}, {"c", "x"}}));
+  ReviewDialog dialog(review, Style{});
+  dialog.answer("a");
+  dialog.answer("d");
+  CHECK(says(dialog.text(), "1 accepted, 2 rejected."));
+  dialog.answer("y");
+  CHECK(review.result({"t", kTime, false}).tools.size() == 1);
+}
+
+TEST_CASE("an answer that is none is told, and accepts nothing") {
+  Review review(std::nullopt, candidate_of({{"a", "reads"}}));
+  ReviewDialog dialog(review, Style{});
+  for (const std::string_view wrong : {"", "y", "aa", "a all", "c", "c rad", "accept everything", "\x1b[A"}) {
+    CAPTURE(std::string(wrong));
+    dialog.answer(wrong);
+    CHECK_FALSE(dialog.over());
+    CHECK(review.items()[0].decision == Decision::open);
+  }
+  dialog.answer("c rad");
+  CHECK(says(dialog.text(), "did you mean 'read'?"));
+}
+
+TEST_CASE("nothing that a server wrote reaches the terminal raw, and nothing is cut") {
+  const std::string hostile = "\x1b[2J\x1b[H\xe2\x80\xae" + std::string(20'000, 'x') + "TAIL";
+  Review review(std::nullopt, candidate_of({{"na\x1b[31mme\n[1/1] tool 'ok'", hostile}}));
+  const std::string shown = ReviewDialog(review, Style{}).text();
+  CHECK(says(shown, "TAIL"));
+  CHECK(shown.find('\x1b') == std::string::npos);
+  CHECK(shown.find("\xe2\x80\xae") == std::string::npos);
+  CHECK_FALSE(says(shown, "\n[1/1] tool 'ok'"));
+}
+
+TEST_CASE("when a diff leaves places out, the whole new definition is shown") {
+  const auto with_properties = [](std::string_view description) {
+    std::string properties;
+    for (int i = 0; i < 100; ++i) {
+      properties += (i == 0 ? "\"p" : ",\"p") + std::to_string(100 + i) + "\":{\"description\":\"" +
+                    std::string(description) + std::to_string(i) + "\"}";
+    }
+    catalog::Catalog live;
+    live.tools.push_back({"a", "{\"inputSchema\":{\"properties\":{" + properties + "},\"type\":\"object\"},\"name\":\"a\"}"});
+    Snapshot out = *catalog::as_candidate("one", live, nullptr);
+    out.reviewed = false;
+    return out;
+  };
+  Review first(std::nullopt, with_properties("old"));
+  first.accept(0);
+  Review second(first.result({"t", kTime, false}), with_properties("new"));
+  REQUIRE(second.items()[0].change.omitted_places > 0);
+  const std::string shown = ReviewDialog(second, Style{}).text();
+  for (int i = 0; i < 100; ++i) {
+    CHECK(says(shown, "\"new" + std::to_string(i) + "\""));
+  }
+}
+
+TEST_CASE("times are written as RFC 3339 in UTC") {
+  CHECK(rfc3339(0) == "1970-01-01T00:00:00Z");
+  CHECK(rfc3339(1'769'860'800) == "2026-01-31T12:00:00Z");
+}
