@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/fd.hpp"
@@ -22,7 +23,16 @@ struct Launched {
   UniqueFd lifeline;
 };
 
+struct LaunchOptions {
+  std::string stage_path = {};  // empty: ../libexec/mcp-cordon/stage seen from our own executable
+};
+
 // Starts the plan and returns at once; read `status` to learn how it went. launch_failed when not even that worked.
-Result<Launched> launch(const Plan& plan);
+// Call it from a thread that lives as long as the server: the kernel ties the tree to the thread that started it.
+// SIGTERM to `pid` is handed to the server; what is still there 800 ms later is killed.
+Result<Launched> launch(const Plan& plan, const LaunchOptions& options = {});
+
+// Reads a line of `status`: unsupported_isolation when it carries a reason code, else launch_failed.
+Error error_from_status(std::string_view line, std::string_view backend);
 
 }  // namespace cordon::sandbox

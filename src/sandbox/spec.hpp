@@ -30,6 +30,7 @@ struct Limits {
 // What is asked for, with everything about the outside already resolved by the caller.
 struct LaunchSpec {
   std::vector<std::string> argv = {};             // argv[0]: absolute path of the real executable
+  std::string executable = {};                    // when argv[0] is another spelling (a venv's python): the real one
   std::vector<std::string> environment = {};      // NAME=value, complete; nothing else is passed
   std::string cwd = {};                           // inside; empty: HOME
   std::string home_source = {};                   // outside folder for /home/cordon; empty: a temporary one
@@ -38,7 +39,7 @@ struct LaunchSpec {
   std::vector<std::string> runtime = {"system"};  // presets: node, python, system, none
   BackendChoice backend = BackendChoice::automatic;
   std::string none_reason = {};           // from the policy, for BackendChoice::none
-  std::vector<std::string> require = {};  // guarantee names
+  std::vector<std::string> require = {};  // guarantee names; with `none` the caller passes only what was written
   bool proc_minimal = false;
   bool syscall_filter = true;
   std::optional<std::string> user = {};  // account to run as when started by root

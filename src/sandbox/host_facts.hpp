@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What this machine can enforce and what lies where on it, as plain data. probe_host.hpp finds it out by trying;
+// backends read nothing else, so that a plan can be made and tested without privileges.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cordon::sandbox {
+
+// The same object under whatever name: st_dev and st_ino.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
+// Something that was really tried in a child of ours. When it does not work, `reason` is a code of docs/isolation.md
+// (userns_denied, apparmor, proc_masked, backend_missing, backend_version, running_as_root, …).
+struct Trial {
+  bool works = false;
+  std::string step = {};  // which step failed
+  int error_number = 0;
+  std::string reason = {};
+  std::string hint = {};  // what a person can paste or do
+};
+
+struct BubblewrapFacts {
+  std::string path = {};     // empty: not installed in a system directory by root
+  std::string version = {};  // "0.8.0"
+  bool setuid = false;
+  bool disable_userns = false;  // knows --disable-userns
+  Trial trial = {};
+};
+
+enum class PathKind : std::uint8_t { absent, directory, file, symlink, other };
+
+// One of the fixed system paths that presets may show inside.
+struct SystemPath {
+  std::string path = {};
+  PathKind kind = PathKind::absent;
+  std::string link = {};  // text of a symlink
+};
+
+// The executable of the server and what it needs besides system paths. Paths are real, save `entry_link`.
+struct ProgramFacts {
+  std::string path = {};
+  FileIdentity identity = {};
+  bool found = false;           // a regular, executable file
+  std::string prefix = {};      // of an interpreter outside the system paths (~/.nvm/versions/node/v22), else empty
+  std::string venv = {};        // python environment that argv[0] names, else empty
+  std::string entry_link = {};  // the script that argv names, as written there; empty: no script
+  std::string entry = {};       // the script
+  std::string entry_root = {};  // what the script needs around it: its package, or itself
+};
+
+// A grant's source as it is now.
+struct SourceFacts {
+  std::string path = {};
+  PathKind kind = PathKind::absent;  // symlink: also when a folder above is one
+  std::string resolved = {};         // where a symlink leads
+};
+
+struct HostFacts {
+  std::uint32_t uid = 0;  // effective, of the caller
+  std::uint32_t gid = 0;
+  // Whom the server runs as: the caller, or, started by root, `user` of the spec or 65534.
+  std::uint32_t server_uid = 0;
+  std::uint32_t server_gid = 0;
+  std::string user_error = {};  // why `user` of the spec cannot be had, else empty
+
+  Trial namespaces = {};          // user, mount, pid, net, ipc, uts and cgroup namespaces, and what is done in them
+  int landlock_abi = 0;           // 0: the kernel has none
+  bool seccomp = false;           // filters can be installed, and kill a process
+  std::string architecture = {};  // "x86_64"; empty: one that the syscall table does not know
+  BubblewrapFacts bubblewrap = {};
+
+  std::vector<SystemPath> system_paths = {};
+  ProgramFacts program = {};
+  std::vector<SourceFacts> sources = {};
+  std::string home = {};  // of the caller, real path: what is never shown as a whole
+
+  bool root() const { return uid == 0; }
+};
+
+}  // namespace cordon::sandbox

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sandbox/paths.hpp"
+
+#include "base/text.hpp"
+
+namespace cordon::sandbox {
+
+bool is_normal_path(std::string_view path) {
+  if (path.empty() || path.front() != '/' || path.find('\0') != std::string_view::npos) {
+    return false;
+  }
+  if (path == "/") {
+    return true;
+  }
+  for (const std::string_view component : text::split(path.substr(1), '/')) {
+    if (component.empty() || component == "." || component == "..") {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool is_within(std::string_view path, std::string_view folder) {
+  if (folder == "/") {
+    return true;
+  }
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+std::string_view parent_path(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == 0 || slash == std::string_view::npos ? std::string_view("/") : path.substr(0, slash);
+}
+
+std::string_view last_component(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string rebase(std::string_view path, std::string_view from, std::string_view to) {
+  const std::string_view below = path.substr(from == "/" ? 0 : from.size());
+  if (to == "/") {
+    return below.empty() ? "/" : std::string(below);
+  }
+  return text::cat(to, below == "/" ? std::string_view() : below);
+}
+
+}  // namespace cordon::sandbox

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A launch as a value: which backend, what is seen inside, which steps in which order, what that guarantees.
+// Backends make it, select.hpp judges it, launch.hpp carries it out. It prints as text and as JSON without secrets:
+// of the environment the names only.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sandbox/host_facts.hpp"
+#include "sandbox/spec.hpp"
+
+namespace cordon::sandbox {
+
+enum class Strength : std::uint8_t { enforced, partial, no };
+std::string_view name(Strength strength);
+
+// What isolation can promise; `require` of a policy takes these names.
+inline constexpr std::array<std::string_view, 9> kGuarantees = {
+    "filesystem", "network", "processes", "ipc", "syscalls", "environment", "descriptors", "devices", "limits"};
+
+struct Guarantee {
+  std::string name = {};  // one of kGuarantees, or "guarantee.detail" below one
+  Strength strength = Strength::no;
+  std::string reason = {};  // enforced: by what; else a reason code of docs/isolation.md
+};
+
+// One thing in the server's view of the file system; applied in order.
+enum class EntryKind : std::uint8_t {
+  directory,  // in the private root
+  tmpfs,      // private, sized
+  bind,       // a folder or file of the outside
+  device,     // a character device of the outside, checked by its numbers
+  file,       // with `text` as content
+  symlink,    // to `text`
+  proc,       // fresh procfs; `text`: mount options
+  freeze,     // what is there becomes read-only
+  cover,      // what is there is hidden by something empty
+};
+std::string_view name(EntryKind kind);
+
+// What becomes of owners when root started us and the server runs as another uid: an idmapped mount lets that uid use
+// what belongs to root outside.
+enum class Owners : std::uint8_t { as_outside, mapped_if_possible, mapped };
+
+struct ViewEntry {
+  EntryKind kind = EntryKind::directory;
+  std::string target = {};  // inside
+  std::string source = {};  // outside (bind, device; freeze and cover: the same thing outside)
+  std::string text = {};
+  bool writable = false;
+  bool executable = false;  // Landlock: files below may be executed
+  bool optional = false;    // freeze, cover: skipped when the kernel does not have it
+  bool grant = false;       // asked for by the policy
+  Owners owners = Owners::as_outside;
+  std::uint32_t mode = 0;
+  std::uint64_t size_bytes = 0;  // tmpfs
+};
+
+// Steps of the stage helper. Outer ones run before the process exists that becomes pid 1 inside, init ones in it,
+// server ones in the process that becomes the server. The order in a plan is the order of execution.
+enum class Step : std::uint8_t {
+  session,           // outer: own session, die with the launcher
+  descriptors,       // outer: nothing but what is ours
+  sources,           // outer (root) or init: open every source without following a symlink
+  identity,          // outer, root only: become the server's uid for good
+  namespaces,        // outer: user, mount, pid, net, ipc, uts, cgroup
+  loopback,          // outer: the one interface
+  root,              // init: private propagation, empty root
+  view,              // init: everything that is seen
+  pivot,             // init: the old root is gone, ours is read-only
+  hostname,          // init
+  identify_sources,  // init, bubblewrap: what another program mounted is what was checked
+  server_session,    // server: no controlling terminal
+  working_directory,
+  limits,
+  no_new_privileges,
+  landlock,
+  capabilities,
+  syscalls,
+  attest,  // looks from inside; any mismatch is fatal
+};
+std::string_view name(Step step);
+
+struct PlanSteps {
+  std::vector<Step> outer = {};
+  std::vector<Step> init = {};
+  std::vector<Step> server = {};
+};
+
+// An argument of a wrapping tool. What is not literal is known at launch only: paths and descriptor numbers, and
+// whether something that is to be covered is a folder or a file.
+enum class ToolArgumentKind : std::uint8_t { literal, source, content, freeze, cover, stage };
+struct ToolArgument {
+  ToolArgumentKind kind = ToolArgumentKind::literal;
+  std::string text = {};    // literal
+  std::uint32_t entry = 0;  // source, content, freeze, cover: index into Plan::view
+};
+
+struct Plan {
+  std::string backend = {};
+  std::vector<Guarantee> guarantees = {};
+  PlanSteps steps = {};
+  std::vector<ViewEntry> view = {};
+
+  std::string executable = {};  // inside
+  FileIdentity executable_identity = {};
+  std::vector<std::string> argv = {};
+  std::vector<std::string> environment = {};  // NAME=value
+  std::string working_directory = {};
+  std::string hostname = {};
+
+  bool switch_user = false;  // the caller is root
+  std::uint32_t uid = 0;     // of the server
+  std::uint32_t gid = 0;
+  int landlock_abi = 0;
+  bool own_namespaces = false;
+  bool syscall_filter = false;
+  Limits limits = {};  // defaults filled in
+
+  std::string tool = {};  // bubblewrap: its executable
+  std::vector<ToolArgument> tool_arguments = {};
+  std::string none_reason = {};
+};
+
+// The guarantee of that name; null when the plan does not speak of it.
+const Guarantee* find_guarantee(const Plan& plan, std::string_view name);
+
+// For a person: escaped, one fact per line.
+std::string to_text(const Plan& plan);
+// docs/formats/plan.md; the same plan gives the same bytes.
+std::string to_json(const Plan& plan);
+// sha256 of to_json, as digest_text.
+std::string digest(const Plan& plan);
+
+}  // namespace cordon::sandbox

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sandbox/plan_common.hpp"
+
+#include <set>
+
+#include "base/text.hpp"
+#include "sandbox/paths.hpp"
+#include "sandbox/view.hpp"
+
+namespace cordon::sandbox {
+namespace {
+
+// Enough for thread pools, not for a fork bomb; chosen per user namespace, so that other programs do not count.
+constexpr std::uint64_t kDefaultProcesses = 1024;
+constexpr std::uint64_t kDefaultOpenFiles = 4096;
+
+Status check_program(const LaunchSpec& spec, const HostFacts& facts) {
+  if (spec.argv.empty() || spec.argv.front().empty()) {
+    return fail(Errc::policy_invalid, "launch.command is empty", "launch.command");
+  }
+  for (const std::string& argument : spec.argv) {
+    if (argument.find('\0') != std::string::npos) {
+      return fail(Errc::policy_invalid, "an argument contains a NUL byte", "launch.command");
+    }
+  }
+  if (!is_normal_path(spec.argv.front())) {
+    return fail(Errc::internal, "argv[0] was not resolved to an absolute path", text::printable(spec.argv.front()));
+  }
+  if (!facts.program.found) {
+    return fail(Errc::launch_failed, "not an executable file", text::printable(spec.argv.front()),
+                "check launch.command");
+  }
+  return {};
+}
+
+Status check_environment(const LaunchSpec& spec) {
+  std::set<std::string_view> names;
+  for (const std::string& variable : spec.environment) {
+    const std::size_t equals = variable.find('=');
+    if (equals == 0 || equals == std::string::npos || variable.find('\0') != std::string::npos) {
+      return fail(Errc::policy_invalid, "an environment entry is not NAME=value", "launch.environment");
+    }
+    const std::string_view variable_name = std::string_view(variable).substr(0, equals);
+    if (!names.insert(variable_name).second) {
+      return fail(Errc::policy_invalid, text::cat("set twice: ", text::printable(variable_name)), "launch.environment");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Error refused(std::string_view backend, std::string_view guarantee, const Trial& trial) {
+  return to_error({.backend = std::string(backend),
+                   .guarantee = std::string(guarantee),
+                   .reason = trial.reason,
+                   .error_number = trial.error_number,
+                   .hint = trial.hint});
+}
+
+Result<Plan> common_plan(const LaunchSpec& spec, const HostFacts& facts, std::string_view backend) {
+  if (auto status = check_program(spec, facts); !status) {
+    return std::unexpected(status.error());
+  }
+  if (auto status = check_environment(spec); !status) {
+    return std::unexpected(status.error());
+  }
+  if (!facts.user_error.empty() || facts.server_uid == 0 || facts.server_gid == 0) {
+    return std::unexpected(
+        to_error({.backend = std::string(backend),
+                  .reason = "running_as_root",
+                  .hint = facts.user_error.empty() ? "a server never runs as uid or gid 0" : facts.user_error}));
+  }
+  Plan plan;
+  plan.backend = std::string(backend);
+  plan.argv = spec.argv;
+  plan.executable = spec.executable.empty() ? spec.argv.front() : spec.executable;
+  plan.executable_identity = facts.program.identity;
+  plan.environment = spec.environment;
+  plan.hostname = std::string(kHostnameInside);
+  plan.switch_user = facts.root();
+  plan.uid = facts.server_uid;
+  plan.gid = facts.server_gid;
+  plan.limits = spec.limits;
+  plan.limits.processes = spec.limits.processes.value_or(kDefaultProcesses);
+  plan.limits.open_files = spec.limits.open_files.value_or(kDefaultOpenFiles);
+  plan.working_directory = spec.cwd.empty() ? std::string(kHomeInside) : spec.cwd;
+  if (!is_normal_path(plan.working_directory)) {
+    return fail(Errc::policy_invalid, "not an absolute path", "launch.cwd");
+  }
+  return plan;
+}
+
+std::vector<Guarantee> isolated_guarantees(const LaunchSpec& spec, const HostFacts& facts, std::string_view by) {
+  const std::string landlock = facts.landlock_abi > 0 ? text::cat(", Landlock ABI ", facts.landlock_abi)
+                                                      : std::string(", no Landlock on this kernel");
+  const auto enforced = [](std::string_view what, std::string reason) {
+    return Guarantee{.name = std::string(what), .strength = Strength::enforced, .reason = std::move(reason)};
+  };
+  std::vector<Guarantee> guarantees = {
+      enforced("filesystem", text::cat("private root built by ", by, landlock)),
+      enforced("network", "network namespace with lo only"),
+      enforced("processes", "pid namespace, own init"),
+      enforced("ipc", text::cat("ipc namespace", facts.landlock_abi >= 6 ? ", Landlock scopes" : "")),
+  };
+  if (!spec.syscall_filter) {
+    guarantees.push_back({.name = "syscalls", .strength = Strength::no, .reason = "switched_off"});
+  } else if (!facts.seccomp || facts.architecture.empty()) {
+    guarantees.push_back(
+        {.name = "syscalls", .strength = Strength::no, .reason = facts.seccomp ? "platform" : "no_seccomp"});
+  } else {
+    guarantees.push_back(enforced("syscalls", "seccomp allow-list, no_new_privs, capabilities zero"));
+  }
+  guarantees.push_back(enforced("environment", "listed variables only"));
+  guarantees.push_back(enforced("descriptors", "stdin, stdout and stderr only"));
+  guarantees.push_back(enforced("devices", "null, zero, full, random, urandom"));
+  guarantees.push_back(enforced("limits", "resource limits in every process"));
+  if (spec.limits.memory_bytes) {
+    // RLIMIT_DATA counts each process by itself; a limit for the tree needs a delegated cgroup.
+    guarantees.push_back({.name = "limits.memory", .strength = Strength::partial, .reason = "no_cgroup_delegation"});
+  }
+  return guarantees;
+}
+
+std::vector<Step> server_steps(const Plan& plan) {
+  std::vector<Step> steps = {Step::server_session, Step::working_directory, Step::limits, Step::no_new_privileges};
+  if (plan.landlock_abi > 0) {
+    steps.push_back(Step::landlock);
+  }
+  steps.push_back(Step::capabilities);
+  if (plan.syscall_filter) {
+    steps.push_back(Step::syscalls);
+  }
+  steps.push_back(Step::attest);
+  return steps;
+}
+
+}  // namespace cordon::sandbox

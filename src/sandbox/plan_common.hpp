@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What every backend's plan has in common.
+
+#include "base/error.hpp"
+#include "sandbox/plan.hpp"
+#include "sandbox/select.hpp"
+
+namespace cordon::sandbox {
+
+// A plan with everything that does not depend on the backend; launch_failed when the program cannot be started,
+// policy_invalid when the spec contradicts itself, unsupported_isolation when the account cannot be had.
+Result<Plan> common_plan(const LaunchSpec& spec, const HostFacts& facts, std::string_view backend);
+
+// Refusal of a backend from a trial that did not work.
+Error refused(std::string_view backend, std::string_view guarantee, const Trial& trial);
+
+// Guarantees of a backend with namespaces of its own and our stage inside; `by` names what builds the view.
+std::vector<Guarantee> isolated_guarantees(const LaunchSpec& spec, const HostFacts& facts, std::string_view by);
+
+// Steps in the process that becomes the server, in the order that docs/isolation.md explains.
+std::vector<Step> server_steps(const Plan& plan);
+
+}  // namespace cordon::sandbox

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON form of a plan: what facts and audit carry, and what the plan's digest is taken of. No environment values.
+#include "core/json/write.hpp"
+#include "sandbox/plan.hpp"
+
+namespace cordon::sandbox {
+namespace {
+
+std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+void write_guarantees(json::Writer& out, const Plan& plan) {
+  out.key("guarantees").begin_object();
+  for (const Guarantee& guarantee : plan.guarantees) {
+    out.key(guarantee.name).begin_object().member("strength", name(guarantee.strength));
+    out.member("reason", guarantee.reason).end_object();
+  }
+  out.end_object();
+}
+
+void write_view(json::Writer& out, const Plan& plan) {
+  out.key("view").begin_array();
+  for (const ViewEntry& entry : plan.view) {
+    out.begin_object().member("kind", name(entry.kind)).member("target", entry.target);
+    if (!entry.source.empty()) {
+      out.member("source", entry.source);
+    }
+    if (!entry.text.empty()) {
+      out.member("text", entry.text);
+    }
+    if (entry.kind == EntryKind::bind || entry.kind == EntryKind::tmpfs) {
+      out.member_bool("writable", entry.writable).member_bool("executable", entry.executable);
+    }
+    if (entry.grant) {
+      out.member_bool("granted", true);
+    }
+    if (entry.owners != Owners::as_outside) {
+      out.member("owners", entry.owners == Owners::mapped ? "mapped" : "mapped_if_possible");
+    }
+    if (entry.size_bytes != 0) {
+      out.member_int("size_bytes", number(entry.size_bytes));
+    }
+    out.end_object();
+  }
+  out.end_array();
+}
+
+void write_limits(json::Writer& out, const Limits& limits) {
+  const auto member = [&out](std::string_view key, const std::optional<std::uint64_t>& value) {
+    if (value) {
+      out.member_int(key, number(*value));
+    }
+  };
+  out.key("limits").begin_object();
+  member("memory_bytes", limits.memory_bytes);
+  member("processes", limits.processes);
+  member("open_files", limits.open_files);
+  member("file_size_bytes", limits.file_size_bytes);
+  member("cpu_seconds", limits.cpu_seconds);
+  out.end_object();
+}
+
+void write_steps(json::Writer& out, std::string_view key, const std::vector<Step>& steps) {
+  out.key(key).begin_array();
+  for (const Step step : steps) {
+    out.string(name(step));
+  }
+  out.end_array();
+}
+
+void write_tool(json::Writer& out, const Plan& plan) {
+  out.key("tool").begin_object().member("path", plan.tool).key("arguments").begin_array();
+  for (const ToolArgument& argument : plan.tool_arguments) {
+    switch (argument.kind) {
+      case ToolArgumentKind::literal:
+        out.string(argument.text);
+        break;
+      case ToolArgumentKind::source:
+        out.begin_object().member("source", plan.view.at(argument.entry).source).end_object();
+        break;
+      case ToolArgumentKind::content:
+        out.begin_object().member("content", plan.view.at(argument.entry).target).end_object();
+        break;
+      case ToolArgumentKind::freeze:
+        out.begin_object().member("freeze", plan.view.at(argument.entry).target).end_object();
+        break;
+      case ToolArgumentKind::cover:
+        out.begin_object().member("cover", plan.view.at(argument.entry).target).end_object();
+        break;
+      case ToolArgumentKind::stage:
+        out.begin_object().member_bool("stage", true).end_object();
+        break;
+    }
+  }
+  out.end_array().end_object();
+}
+
+}  // namespace
+
+std::string to_json(const Plan& plan) {
+  json::Writer out;
+  out.begin_object().member("format", "mcp-cordon-plan").member_int("version", 1).member("backend", plan.backend);
+  write_guarantees(out, plan);
+  out.member("executable", plan.executable).key("argv").begin_array();
+  for (const std::string& argument : plan.argv) {
+    out.string(argument);
+  }
+  out.end_array().key("environment").begin_array();
+  for (const std::string& variable : plan.environment) {
+    out.string(std::string_view(variable).substr(0, variable.find('=')));
+  }
+  out.end_array().member("working_directory", plan.working_directory).member("hostname", plan.hostname);
+  out.member_bool("switch_user", plan.switch_user).member_int("uid", plan.uid).member_int("gid", plan.gid);
+  out.member_int("landlock_abi", plan.landlock_abi).member_bool("own_namespaces", plan.own_namespaces);
+  out.member_bool("syscall_filter", plan.syscall_filter);
+  write_view(out, plan);
+  write_limits(out, plan.limits);
+  out.key("steps").begin_object();
+  write_steps(out, "outside", plan.steps.outer);
+  write_steps(out, "init", plan.steps.init);
+  write_steps(out, "server", plan.steps.server);
+  out.end_object();
+  if (!plan.tool.empty()) {
+    write_tool(out, plan);
+  }
+  if (!plan.none_reason.empty()) {
+    out.member("none_reason", plan.none_reason);
+  }
+  out.end_object();
+  return out.take();
+}
+
+}  // namespace cordon::sandbox

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of the view that does not depend on grants: an empty world with five devices, a masked /proc, the system's
+// read-only programs, and an /etc that says nothing about this machine.
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "sandbox/paths.hpp"
+#include "sandbox/view.hpp"
+
+namespace cordon::sandbox {
+namespace {
+
+constexpr std::uint64_t kMiB = 1024 * 1024;
+
+// Programs and libraries; on a merged-/usr system all but the first are symlinks into it.
+constexpr std::array<std::string_view, 9> kProgramPaths = {"/usr",   "/bin",    "/sbin",      "/lib",      "/lib32",
+                                                           "/lib64", "/libx32", "/nix/store", "/gnu/store"};
+// What the presets need of /etc: the loader's cache, certificates, alternatives, the clock's zone. Keys are not here:
+// of /etc/ssl only certificates and the configuration, never /etc/ssl/private.
+constexpr std::array<std::string_view, 17> kEtcPaths = {
+    "/etc/alternatives",  "/etc/ca-certificates",  "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+    "/etc/localtime",     "/etc/timezone",         "/etc/mime.types",  "/etc/os-release", "/etc/pki/ca-trust",
+    "/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/protocols",   "/etc/services",   "/etc/ssl/certs",
+    "/etc/ssl/cert.pem",  "/etc/ssl/openssl.cnf"};
+
+constexpr auto kSystemPaths = [] {
+  std::array<std::string_view, kProgramPaths.size() + kEtcPaths.size()> all = {};
+  std::copy(kProgramPaths.begin(), kProgramPaths.end(), all.begin());
+  std::copy(kEtcPaths.begin(), kEtcPaths.end(), all.begin() + kProgramPaths.size());
+  return all;
+}();
+
+// No tty, no ptmx, no pts: a server has no terminal, and one could be injected into.
+constexpr std::array<std::string_view, 5> kDevices = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+                                                      "/dev/urandom"};
+
+// Files of procfs whose mode bits check for uid 0 of the machine or show its memory, keys and hardware. /proc/sys must
+// be read-only even without capabilities: sysctl files compare the caller with the machine's root.
+constexpr std::array<std::string_view, 6> kProcReadOnly = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus",
+                                                           "/proc/fs",  "/proc/driver"};
+constexpr std::array<std::string_view, 18> kProcHidden = {
+    "/proc/acpi",      "/proc/scsi",     "/proc/asound",    "/proc/kcore",         "/proc/keys",
+    "/proc/key-users", "/proc/kallsyms", "/proc/kmsg",      "/proc/timer_list",    "/proc/timer_stats",
+    "/proc/config.gz", "/proc/iomem",    "/proc/ioports",   "/proc/latency_stats", "/proc/sched_debug",
+    "/proc/modules",   "/proc/mtrr",     "/proc/interrupts"};
+
+ViewEntry directory(std::string_view target) {
+  return {.kind = EntryKind::directory, .target = std::string(target), .mode = 0755};
+}
+
+ViewEntry private_tmpfs(std::string_view target, std::uint64_t size_bytes, std::uint32_t mode) {
+  return {.kind = EntryKind::tmpfs,
+          .target = std::string(target),
+          .writable = true,
+          .mode = mode,
+          .size_bytes = size_bytes};
+}
+
+ViewEntry text_file(std::string_view target, std::string content) {
+  return {.kind = EntryKind::file, .target = std::string(target), .text = std::move(content), .mode = 0444};
+}
+
+ViewEntry link(std::string_view target, std::string_view to) {
+  return {.kind = EntryKind::symlink, .target = std::string(target), .text = std::string(to)};
+}
+
+void add_proc(std::vector<ViewEntry>& view, bool minimal) {
+  view.push_back({.kind = EntryKind::proc, .target = "/proc", .text = minimal ? "subset=pid" : "", .writable = true});
+  if (minimal) {
+    return;  // only processes are there
+  }
+  for (const std::string_view path : kProcReadOnly) {
+    view.push_back(
+        {.kind = EntryKind::freeze, .target = std::string(path), .source = std::string(path), .optional = true});
+  }
+  for (const std::string_view path : kProcHidden) {
+    view.push_back(
+        {.kind = EntryKind::cover, .target = std::string(path), .source = std::string(path), .optional = true});
+  }
+}
+
+void add_system(std::vector<ViewEntry>& view, const HostFacts& facts) {
+  for (const SystemPath& path : facts.system_paths) {
+    switch (path.kind) {
+      case PathKind::directory:
+      case PathKind::file:
+        view.push_back({.kind = EntryKind::bind,
+                        .target = path.path,
+                        .source = path.path,
+                        .executable = !is_within(path.path, "/etc")});
+        break;
+      case PathKind::symlink:
+        view.push_back(link(path.path, path.link));
+        break;
+      case PathKind::absent:
+      case PathKind::other:
+        break;
+    }
+  }
+}
+
+void add_etc(std::vector<ViewEntry>& view, const HostFacts& facts) {
+  view.push_back(
+      text_file("/etc/passwd", text::cat("root:x:0:0:root:/:/bin/false\n", kAccountInside, ":x:", facts.server_uid, ":",
+                                         facts.server_gid, "::", kHomeInside, ":/bin/sh\n")));
+  view.push_back(text_file("/etc/group", text::cat("root:x:0:\n", kAccountInside, ":x:", facts.server_gid, ":\n")));
+  view.push_back(text_file("/etc/hosts", text::cat("127.0.0.1 localhost ", kHostnameInside, "\n::1 localhost\n")));
+  // "files dns" keeps nscd, resolved and mdns sockets out of play; a nameserver on lo refuses at once.
+  view.push_back(text_file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"));
+  view.push_back(text_file("/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"));
+}
+
+}  // namespace
+
+std::span<const std::string_view> system_path_list() { return kSystemPaths; }
+
+bool is_known_preset(std::string_view preset) {
+  return preset == "system" || preset == "node" || preset == "python" || preset == "none";
+}
+
+bool shows_system(const LaunchSpec& spec) {
+  return std::any_of(spec.runtime.begin(), spec.runtime.end(), [](const std::string& name) { return name != "none"; });
+}
+
+bool is_system_program(std::string_view path) {
+  return std::any_of(kProgramPaths.begin(), kProgramPaths.end(),
+                     [path](std::string_view folder) { return is_within(path, folder); });
+}
+
+std::vector<ViewEntry> base_view(const LaunchSpec& spec, const HostFacts& facts) {
+  std::vector<ViewEntry> view;
+  for (const std::string_view path : {"/dev", "/etc", "/home", "/proc", "/run", "/var", "/var/tmp"}) {
+    view.push_back(directory(path));
+  }
+  view.push_back(private_tmpfs("/tmp", 256 * kMiB, 01777));
+  view.push_back(private_tmpfs("/dev/shm", 64 * kMiB, 01777));
+  for (const std::string_view path : kDevices) {
+    view.push_back(
+        {.kind = EntryKind::device, .target = std::string(path), .source = std::string(path), .writable = true});
+  }
+  view.push_back(link("/dev/fd", "/proc/self/fd"));
+  view.push_back(link("/dev/stdin", "/proc/self/fd/0"));
+  view.push_back(link("/dev/stdout", "/proc/self/fd/1"));
+  view.push_back(link("/dev/stderr", "/proc/self/fd/2"));
+  add_proc(view, spec.proc_minimal);
+  if (shows_system(spec)) {
+    add_system(view, facts);
+  }
+  add_etc(view, facts);
+  if (spec.home_source.empty()) {
+    view.push_back(private_tmpfs(kHomeInside, 256 * kMiB, 0700));
+  } else {
+    view.push_back({.kind = EntryKind::bind,
+                    .target = std::string(kHomeInside),
+                    .source = spec.home_source,
+                    .writable = true,
+                    .owners = Owners::mapped});
+  }
+  return view;
+}
+
+}  // namespace cordon::sandbox

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/fd.hpp"
+#include "base/text.hpp"
+#include "sandbox/probe_parts.hpp"
+
+namespace cordon::sandbox {
+namespace {
+
+// System directories only: PATH belongs to whoever starts us.
+constexpr std::array<std::string_view, 3> kPlaces = {"/usr/bin", "/bin", "/usr/local/bin"};
+
+// A regular file of root's that nobody else can write, in a folder of the same kind.
+bool is_roots(const std::string& path) {
+  struct stat file = {};
+  struct stat folder = {};
+  const std::string parent = path.substr(0, path.rfind('/'));
+  constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
+  return ::stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode) && file.st_uid == 0 &&
+         (file.st_mode & kOthersWrite) == 0 && (file.st_mode & S_IXOTH) != 0 && ::stat(parent.c_str(), &folder) == 0 &&
+         folder.st_uid == 0 && (folder.st_mode & kOthersWrite) == 0;
+}
+
+std::string find_in_system() {
+  for (const std::string_view place : kPlaces) {
+    std::string path = text::cat(place, "/bwrap");
+    if (is_roots(path)) {
+      return path;
+    }
+  }
+  return {};
+}
+
+[[noreturn]] void exec_tool(const std::vector<std::string>& argv, const HostFacts& facts, int output) {
+  std::vector<char*> arguments;
+  for (const std::string& argument : argv) {
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  }
+  arguments.push_back(nullptr);
+  std::array<char*, 1> environment = {nullptr};
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (become_server_uid(facts) == 0 && ::dup2(null, STDIN_FILENO) >= 0 && ::dup2(output, STDOUT_FILENO) >= 0 &&
+      ::dup2(output, STDERR_FILENO) >= 0) {
+    ::execve(arguments.front(), arguments.data(), environment.data());
+  }
+  ::_exit(127);
+}
+
+}  // namespace
+
+ToolOutput run_tool(const std::vector<std::string>& argv, const HostFacts& facts) {
+  constexpr std::size_t kMost = 65536;
+  constexpr int kPatienceMs = 5000;
+  ToolOutput result;
+  std::array<int, 2> ends = {-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    result.error_number = errno;
+    return result;
+  }
+  const UniqueFd in(ends[0]);
+  UniqueFd out(ends[1]);
+  const pid_t child = ::fork();
+  if (child < 0) {
+    result.error_number = errno;
+    return result;
+  }
+  if (child == 0) {
+    exec_tool(argv, facts, out.get());
+  }
+  out.reset();
+  std::array<char, 4096> buffer = {};
+  for (;;) {
+    pollfd one = {.fd = in.get(), .events = POLLIN, .revents = 0};
+    const int ready = ::poll(&one, 1, kPatienceMs);
+    const ssize_t length = ready > 0 ? ::read(in.get(), buffer.data(), buffer.size()) : 0;
+    if (length <= 0 || result.text.size() > kMost) {
+      if (ready == 0) {
+        ::kill(child, SIGKILL);
+      }
+      break;
+    }
+    result.text.append(buffer.data(), static_cast<std::size_t>(length));
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+BubblewrapFacts probe_bubblewrap(const HostFacts& facts, bool attempt) {
+  BubblewrapFacts found;
+  found.path = find_in_system();
+  if (found.path.empty()) {
+    found.trial = {.step = "find",
+                   .error_number = ENOENT,
+                   .reason = "backend_missing",
+                   .hint = "install bubblewrap (apt-get install bubblewrap)"};
+    return found;
+  }
+  struct stat status = {};
+  found.setuid = ::stat(found.path.c_str(), &status) == 0 && (status.st_mode & S_ISUID) != 0;
+  const std::string version = run_tool({found.path, "--version"}, facts).text;
+  const std::size_t digits = version.find_first_of("0123456789");
+  if (digits != std::string::npos) {
+    found.version = version.substr(digits, version.find_first_not_of("0123456789.", digits) - digits);
+  }
+  const std::string help = run_tool({found.path, "--help"}, facts).text;
+  const auto knows = [&help](std::string_view option) {
+    return help.find(text::cat(option, " ")) != std::string::npos;
+  };
+  for (const std::string_view option : {"--args", "--perms", "--size", "--as-pid-1", "--clearenv", "--cap-drop"}) {
+    if (!knows(option)) {
+      found.trial = {.step = "options",
+                     .reason = "backend_version",
+                     .hint = text::cat("bubblewrap ", found.version, " lacks ", option, "; 0.8 or later is needed")};
+      return found;
+    }
+  }
+  found.disable_userns = knows("--disable-userns") && !found.setuid;
+  if (!attempt) {
+    return found;
+  }
+  const ToolOutput ran = run_tool({found.path,
+                                   "--unshare-user",
+                                   "--unshare-pid",
+                                   "--unshare-net",
+                                   "--unshare-ipc",
+                                   "--unshare-uts",
+                                   "--unshare-cgroup",
+                                   "--cap-drop",
+                                   "ALL",
+                                   "--new-session",
+                                   "--die-with-parent",
+                                   "--clearenv",
+                                   "--ro-bind",
+                                   "/",
+                                   "/",
+                                   "--proc",
+                                   "/proc",
+                                   "--",
+                                   found.path,
+                                   "--version"},
+                                  facts);
+  found.trial.works = ran.status == 0;
+  if (!found.trial.works) {
+    found.trial.step = "run";
+    found.trial.reason = "userns_denied";
+    found.trial.hint = text::cat("bubblewrap says: ", text::printable(ran.text, 300));
+  }
+  return found;
+}
+
+}  // namespace cordon::sandbox

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the real executable behind a command word and what it needs around it. What is found here is shown to the
+// server read-only without being asked for, so it errs on the small side: never a home folder, never its parents.
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+
+#include "base/fd.hpp"
+#include "base/text.hpp"
+#include "sandbox/paths.hpp"
+#include "sandbox/probe_host.hpp"
+#include "sandbox/probe_parts.hpp"
+#include "sandbox/view.hpp"
+
+namespace cordon::sandbox {
+namespace {
+
+std::string real_path(const std::string& path) {
+  std::array<char, PATH_MAX> resolved = {};
+  return ::realpath(path.c_str(), resolved.data()) == nullptr ? std::string() : std::string(resolved.data());
+}
+
+bool is_file(const std::string& path) {
+  struct stat status = {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool is_folder(const std::string& path) {
+  struct stat status = {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool is_program(const std::string& path) { return is_file(path) && ::access(path.c_str(), X_OK) == 0; }
+
+// Never shown as a whole: it holds more than one program.
+bool is_shared_folder(std::string_view path, std::string_view home) {
+  constexpr std::array<std::string_view, 8> kShared = {"/",     "/tmp", "/var/tmp", "/home",
+                                                       "/root", "/opt", "/srv",     "/mnt"};
+  if (std::find(kShared.begin(), kShared.end(), path) != kShared.end()) {
+    return true;
+  }
+  return !home.empty() &&
+         (is_within(home, path) || path == text::cat(home, "/.local") || path == text::cat(home, "/bin"));
+}
+
+std::vector<std::string> folder_names(const std::string& path) {
+  std::vector<std::string> names;
+  struct Close {
+    void operator()(DIR* folder) const { ::closedir(folder); }
+  };
+  const std::unique_ptr<DIR, Close> folder(::opendir(path.c_str()));
+  while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr) {
+    if (std::string_view(entry->d_name) != "." && std::string_view(entry->d_name) != "..") {
+      names.emplace_back(entry->d_name);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// PREFIX of PREFIX/bin/PROGRAM when an interpreter keeps its library there.
+std::string interpreter_prefix(const std::string& program, const std::string& home) {
+  const std::string_view bin = parent_path(program);
+  if (last_component(bin) != "bin") {
+    return {};
+  }
+  std::string prefix(parent_path(bin));
+  if (is_shared_folder(prefix, home)) {
+    return {};
+  }
+  if (is_folder(text::cat(prefix, "/lib/node_modules")) || is_folder(text::cat(prefix, "/include/node"))) {
+    return prefix;
+  }
+  for (const std::string& name : folder_names(text::cat(prefix, "/lib"))) {
+    if (name.starts_with("python3") && is_file(text::cat(prefix, "/lib/", name, "/os.py"))) {
+      return prefix;
+    }
+  }
+  return {};
+}
+
+std::string first_line(const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  std::array<char, 512> buffer = {};
+  const ssize_t length = file ? ::read(file.get(), buffer.data(), buffer.size()) : 0;
+  const std::string_view text(buffer.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+// The program that runs a script, through the PATH that the server will have; empty: not a script.
+std::string script_interpreter(const std::string& path, const LaunchSpec& spec) {
+  const std::string line = first_line(path);
+  if (!line.starts_with("#!")) {
+    return {};
+  }
+  std::vector<std::string_view> words;
+  for (const std::string_view word : text::split(std::string_view(line).substr(2), ' ')) {
+    if (!word.empty()) {
+      words.push_back(word);
+    }
+  }
+  if (words.empty()) {
+    return {};
+  }
+  if (last_component(words[0]) != "env" || words.size() < 2) {
+    return real_path(std::string(words[0]));
+  }
+  const std::string word(words[1] == "-S" && words.size() > 2 ? words[2] : words[1]);
+  for (const std::string& variable : spec.environment) {
+    if (variable.starts_with("PATH=")) {
+      return resolve_executable(word, variable.substr(5), "/").value_or(std::string());
+    }
+  }
+  return {};
+}
+
+// The folder around a script without which it does not run: the outermost node_modules, or the package it lies in.
+std::string package_root(const std::string& script, const std::string& home) {
+  const std::size_t modules = script.find("/node_modules/");
+  if (modules != std::string::npos) {
+    return script.substr(0, modules + std::string_view("/node_modules").size());
+  }
+  for (std::string folder(parent_path(script)); !is_shared_folder(folder, home);
+       folder = std::string(parent_path(folder))) {
+    if (is_file(text::cat(folder, "/package.json")) || is_file(text::cat(folder, "/pyproject.toml"))) {
+      return folder;
+    }
+  }
+  return script;
+}
+
+void find_entry(const LaunchSpec& spec, const std::string& home, ProgramFacts& facts) {
+  const auto runs_scripts = [](const std::string& preset) { return preset == "node" || preset == "python"; };
+  if (std::none_of(spec.runtime.begin(), spec.runtime.end(), runs_scripts)) {
+    return;
+  }
+  std::string written;
+  if (!script_interpreter(facts.path, spec).empty()) {
+    written = spec.argv.front();
+  } else {
+    const auto first = std::find_if(spec.argv.begin() + 1, spec.argv.end(),
+                                    [](const std::string& argument) { return !argument.starts_with("-"); });
+    written = first == spec.argv.end() ? std::string() : *first;
+  }
+  if (!is_normal_path(written) || !is_file(written)) {
+    return;
+  }
+  facts.entry_link = written;
+  facts.entry = real_path(written);
+  facts.entry_root = package_root(facts.entry, home);
+}
+
+}  // namespace
+
+SourceFacts probe_source(const std::string& path) {
+  SourceFacts source{.path = path};
+  struct stat status = {};
+  if (::lstat(path.c_str(), &status) != 0) {
+    return source;
+  }
+  source.resolved = real_path(path);
+  if (S_ISLNK(status.st_mode) || source.resolved != path) {
+    source.kind = PathKind::symlink;
+  } else if (S_ISDIR(status.st_mode)) {
+    source.kind = PathKind::directory;
+  } else {
+    source.kind = S_ISREG(status.st_mode) ? PathKind::file : PathKind::other;
+  }
+  return source;
+}
+
+ProgramFacts probe_program(const LaunchSpec& spec, const std::string& home) {
+  ProgramFacts facts;
+  if (spec.argv.empty()) {
+    return facts;
+  }
+  facts.path = real_path(spec.executable.empty() ? spec.argv.front() : spec.executable);
+  struct stat status = {};
+  facts.found = !facts.path.empty() && is_program(facts.path) && ::stat(facts.path.c_str(), &status) == 0;
+  if (!facts.found) {
+    return facts;
+  }
+  facts.identity = {status.st_dev, status.st_ino};
+  const std::string interpreter = script_interpreter(facts.path, spec);
+  const std::string& program = interpreter.empty() ? facts.path : interpreter;
+  if (!is_system_program(program)) {
+    facts.prefix = interpreter_prefix(program, home);
+    if (facts.prefix.empty() && program != facts.path) {
+      facts.prefix = program;  // an interpreter by itself
+    }
+  }
+  // A python environment is recognised by how it is called: its python is a symlink to the one it was made with.
+  const std::string around(parent_path(parent_path(spec.argv.front())));
+  if (is_file(text::cat(around, "/pyvenv.cfg")) && !is_shared_folder(around, home)) {
+    facts.venv = real_path(around);
+  }
+  find_entry(spec, home, facts);
+  return facts;
+}
+
+namespace {
+
+// pyenv, nodenv and their kin put scripts under ROOT/shims that choose among ROOT/versions at every start.
+std::string behind_shim(const std::string& path) {
+  const std::string_view shims = parent_path(path);
+  const std::string root(parent_path(shims));
+  if (last_component(shims) != "shims" || !is_folder(text::cat(root, "/versions"))) {
+    return path;
+  }
+  const std::string chosen = first_line(text::cat(root, "/version"));
+  std::vector<std::string> versions = folder_names(text::cat(root, "/versions"));
+  if (!chosen.empty()) {
+    versions.insert(versions.begin(), chosen);
+  }
+  if (chosen.empty() && versions.size() > 1) {
+    return {};  // which one, only the tool knows
+  }
+  for (const std::string& version : versions) {
+    std::string program = text::cat(root, "/versions/", version, "/bin/", last_component(path));
+    if (is_program(program)) {
+      return program;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> resolve_executable(const std::string& word, const std::string& path, const std::string& cwd) {
+  std::vector<std::string> candidates;
+  if (word.empty() || word.find('\0') != std::string::npos) {
+    return fail(Errc::launch_failed, "the command is empty", "launch.command");
+  }
+  if (word.find('/') != std::string::npos) {
+    candidates.push_back(word.front() == '/' ? word : text::cat(cwd, "/", word));
+  } else {
+    for (const std::string_view folder : text::split(path, ':')) {
+      if (folder.starts_with('/')) {  // a relative entry would depend on where we were started
+        candidates.push_back(text::cat(folder, "/", word));
+      }
+    }
+  }
+  for (const std::string& candidate : candidates) {
+    if (!is_program(candidate)) {
+      continue;
+    }
+    const std::string program = behind_shim(candidate);
+    if (program.empty()) {
+      return fail(Errc::launch_failed, "a shim, which chooses a program at every start", text::printable(candidate),
+                  "name the program itself in launch.command");
+    }
+    return real_path(program);
+  }
+  return fail(Errc::launch_failed, text::cat("no program '", text::printable(word), "'"),
+              word.find('/') != std::string::npos ? "launch.command" : text::cat("PATH=", text::printable(path)),
+              "install it or name it by its full path");
+}
+
+}  // namespace cordon::sandbox

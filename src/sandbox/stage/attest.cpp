@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last look before the server runs: is everything that the plan promised really so? The kernel is asked, not our
+// memory of what we did. Any mismatch is fatal. It comes after the syscall filter, so that it is seen from where the
+// server will stand.
+#include <dirent.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <memory>
+
+#include "base/text.hpp"
+#include "sandbox/stage/stage.hpp"
+
+namespace cordon::sandbox::stage {
+namespace {
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+using Folder = std::unique_ptr<DIR, CloseFolder>;
+
+struct FreeInterfaces {
+  void operator()(struct if_nameindex* list) const { ::if_freenameindex(list); }
+};
+
+std::expected<std::string, Failure> read_file(const char* path) {
+  const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
+  if (!file) {
+    return failed(path);
+  }
+  std::string content(16384, '\0');
+  const ssize_t length = ::read(file.get(), content.data(), content.size());
+  if (length < 0) {
+    return failed(path);
+  }
+  content.resize(static_cast<std::size_t>(length));
+  return content;
+}
+
+// The words after "Key:" in /proc/self/status.
+std::vector<std::string_view> status_words(std::string_view status, std::string_view key) {
+  for (const std::string_view line : text::split(status, '\n')) {
+    if (!line.starts_with(key) || line.size() <= key.size() || line[key.size()] != ':') {
+      continue;
+    }
+    std::vector<std::string_view> words;
+    std::size_t at = key.size() + 1;
+    while ((at = line.find_first_not_of(" \t", at)) != std::string_view::npos) {
+      const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+      words.push_back(line.substr(at, end - at));
+      at = end;
+    }
+    return words;
+  }
+  return {};
+}
+
+Outcome attest_credentials(const Stage& stage, std::string_view status) {
+  for (const std::string_view set : {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"}) {
+    const auto words = status_words(status, set);
+    if (words.size() != 1 || words[0].find_first_not_of('0') != std::string_view::npos) {
+      return refuse(text::cat("capabilities are left in ", set));
+    }
+  }
+  if (status_words(status, "NoNewPrivs") != std::vector<std::string_view>{"1"}) {
+    return refuse("no_new_privs is not set");
+  }
+  if (stage.plan.syscall_filter && status_words(status, "Seccomp") != std::vector<std::string_view>{"2"}) {
+    return refuse("no syscall filter is in force");
+  }
+  const std::string uid = std::to_string(stage.plan.uid);
+  const std::string gid = std::to_string(stage.plan.gid);
+  if (stage.plan.uid == 0 || status_words(status, "Uid") != std::vector<std::string_view>(4, uid) ||
+      status_words(status, "Gid") != std::vector<std::string_view>(4, gid)) {
+    return refuse("wrong uid or gid");
+  }
+  if (stage.plan.switch_user && !status_words(status, "Groups").empty()) {
+    return refuse("supplementary groups are left");
+  }
+  return {};
+}
+
+Outcome attest_namespaces(const Stage& stage) {
+  const auto inside = namespace_inodes();
+  if (!inside) {
+    return std::unexpected(inside.error());
+  }
+  for (std::size_t i = 0; i < inside->size(); ++i) {
+    if (stage.witness.namespaces[i] == 0 || (*inside)[i] == stage.witness.namespaces[i]) {
+      return refuse(text::cat("namespace ", i, " is the one outside"));
+    }
+  }
+  if (::getppid() != 1) {
+    return refuse("the parent is not init");
+  }
+  const std::unique_ptr<struct if_nameindex, FreeInterfaces> interfaces(::if_nameindex());
+  if (interfaces == nullptr) {
+    return failed("list interfaces");
+  }
+  const struct if_nameindex* list = interfaces.get();
+  if (list[0].if_index == 0 || std::strcmp(list[0].if_name, "lo") != 0 || list[1].if_index != 0) {
+    return refuse("lo is not the only network interface");
+  }
+  return {};
+}
+
+bool is_read_only(const char* path) {
+  struct statvfs status = {};
+  return ::statvfs(path, &status) == 0 && (status.f_flag & ST_RDONLY) != 0;
+}
+
+// A folder without entries, or something that cannot be opened for reading.
+bool is_hidden(const char* path) {
+  const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) {
+    return true;
+  }
+  const Folder folder(::opendir(path));
+  if (folder == nullptr) {
+    return false;
+  }
+  int entries = 0;
+  while (::readdir(folder.get()) != nullptr) {
+    ++entries;
+  }
+  return entries == 2;
+}
+
+Outcome attest_view(const Stage& stage) {
+  if (!is_read_only("/")) {
+    return refuse("the root is writable");
+  }
+  for (const ViewEntry& entry : stage.plan.view) {
+    const bool there = ::access(entry.target.c_str(), F_OK) == 0;
+    if (entry.kind == EntryKind::freeze && there && !is_read_only(entry.target.c_str())) {
+      return refuse(text::cat(entry.target, " is writable"));
+    }
+    if (entry.kind == EntryKind::cover && there && !is_hidden(entry.target.c_str())) {
+      return refuse(text::cat(entry.target, " is not hidden"));
+    }
+  }
+  if (const UniqueFd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)); terminal) {
+    return refuse("there is a terminal");
+  }
+  return {};
+}
+
+Outcome attest_descriptors() {
+  const Folder folder(::opendir("/proc/self/fd"));
+  if (folder == nullptr) {
+    return failed("/proc/self/fd");
+  }
+  while (const dirent* entry = ::readdir(folder.get())) {
+    const std::string_view word = entry->d_name;
+    int fd = -1;
+    if (std::from_chars(word.data(), word.data() + word.size(), fd).ec != std::errc()) {
+      continue;  // "." and ".."
+    }
+    const int flags = ::fcntl(fd, F_GETFD);
+    if (fd > STDERR_FILENO && (flags < 0 || (flags & FD_CLOEXEC) == 0)) {
+      return refuse(text::cat("descriptor ", fd, " would be inherited"));
+    }
+  }
+  return {};
+}
+
+// Landlock does not show in /proc. From ABI 6 on our ruleset forbids signals to init, which is of the same uid.
+Outcome attest_landlock(const Stage& stage) {
+  if (stage.plan.landlock_abi >= 6 && ::kill(1, 0) == 0) {
+    return refuse("Landlock is not in force");
+  }
+  return {};
+}
+
+}  // namespace
+
+Outcome identify_sources(Stage& stage) {
+  const auto& view = stage.plan.view;
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    if (view[i].kind != EntryKind::bind) {
+      continue;
+    }
+    const auto covers = [&](const ViewEntry& later) {
+      return later.kind == EntryKind::cover && later.target == view[i].target;
+    };
+    if (std::any_of(view.begin(), view.end(), covers)) {
+      continue;
+    }
+    const auto place = open_exactly(view[i].target);
+    struct stat status = {};
+    if (!place || ::fstat(place->get(), &status) != 0) {
+      return refuse(text::cat(view[i].target, ": not there"));
+    }
+    if (FileIdentity{status.st_dev, status.st_ino} != stage.witness.sources.at(i)) {
+      return refuse(text::cat(view[i].target, ": not what was checked before; it changed while it was mounted"));
+    }
+  }
+  return {};
+}
+
+Outcome attest(Stage& stage) {
+  const auto status = read_file("/proc/self/status");
+  if (!status) {
+    return std::unexpected(status.error());
+  }
+  for (const Outcome& outcome : {attest_credentials(stage, *status), attest_namespaces(stage), attest_view(stage),
+                                 attest_descriptors(), attest_landlock(stage)}) {
+    if (!outcome) {
+      return outcome;
+    }
+  }
+  return {};
+}
+
+}  // namespace cordon::sandbox::stage

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What launcher and stage agree on besides the plan: the numbers of descriptors.
+
+namespace cordon::sandbox::stage {
+
+// The launcher gives the first three, the outer stage the rest to one that a tool starts inside.
+enum Descriptor : int {
+  kStatusFd = 3,    // write end: "step: detail" on failure, closed by the exec of the server
+  kLifelineFd = 4,  // read end: end of file when the launcher is gone
+  kPlanFd = 5,      // memfd with the plan
+  kLeashFd = 6,     // read end: signals from the outer stage; end of file when it is gone
+  kReadyFd = 7,     // write end: one byte when the server is about to be executed, or has failed
+  kErrorFd = 8,     // the server's stderr, while a tool's own goes to the outer stage
+  kBinaryFd = 9,    // this program
+  kFirstFreeFd = 10,
+};
+
+inline constexpr const char* kProgramName = "mcp-cordon-stage";
+inline constexpr const char* kInsideWord = "inside";
+
+}  // namespace cordon::sandbox::stage

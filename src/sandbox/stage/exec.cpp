@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stage ends here: it becomes the server.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "base/text.hpp"
+#include "sandbox/stage/stage.hpp"
+
+namespace cordon::sandbox::stage {
+namespace {
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (std::string& text : texts) {
+    list.push_back(text.data());
+  }
+  list.push_back(nullptr);
+  return list;
+}
+
+Outcome check_executable(const Stage& stage) {
+  const UniqueFd file(::open(stage.plan.executable.c_str(), O_PATH | O_CLOEXEC));
+  struct stat status = {};
+  if (!file || ::fstat(file.get(), &status) != 0) {
+    return failed(stage.plan.executable);
+  }
+  if (FileIdentity{status.st_dev, status.st_ino} != stage.plan.executable_identity) {
+    return refuse(text::cat(stage.plan.executable, ": not the file that was planned; it was replaced meanwhile"));
+  }
+  return {};
+}
+
+void reset_signals() {
+  struct sigaction standard = {};
+  standard.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) {
+    ::sigaction(number, &standard, nullptr);  // fails for SIGKILL and SIGSTOP, which have no other
+  }
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+}  // namespace
+
+void become_server(Stage& stage) {
+  if (const Outcome outcome = check_executable(stage); !outcome) {
+    report_and_exit(stage, "exec", outcome.error());
+  }
+  reset_signals();
+  ::umask(stage.witness.umask);
+  std::vector<char*> arguments = pointers(stage.plan.argv);
+  std::vector<char*> environment = pointers(stage.plan.environment);
+  const char ready = 'r';
+  if (stage.ready_out && ::write(stage.ready_out.get(), &ready, 1) != 1) {
+    report_and_exit(stage, "exec", {.detail = "the outer stage is gone"});
+  }
+  ::execve(stage.plan.executable.c_str(), arguments.data(), environment.data());
+  const int error_number = errno;
+  std::string detail = errno_text(stage.plan.executable, error_number);
+  if (error_number == ENOENT) {
+    detail += "; its interpreter or loader is not in the view: check isolation.filesystem.runtime";
+  }
+  report_and_exit(stage, "exec", {.detail = std::move(detail)});
+}
+
+}  // namespace cordon::sandbox::stage

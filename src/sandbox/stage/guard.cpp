@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stays beside the server: outside a guard that holds the launcher's lifeline, inside init, which reaps, hands
+// signals on and ends everything. Each ends when the other does, so that whichever is killed, nothing stays behind:
+//   launcher gone  → lifeline at its end → guard kills, init exits → the kernel kills the whole pid namespace
+//   guard killed   → leash at its end (and the parent-death signal) → init exits → the same
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <ctime>
+
+#include "base/text.hpp"
+#include "sandbox/stage/privileges.hpp"
+#include "sandbox/stage/stage.hpp"
+
+namespace cordon::sandbox::stage {
+namespace {
+
+// From the first request to end until what is left is killed; together below the second that is promised.
+constexpr std::int64_t kInitGraceMs = 700;
+constexpr std::int64_t kGuardGraceMs = 800;
+
+constexpr std::array kHandedOn = {SIGTERM, SIGINT, SIGHUP};
+
+std::int64_t now_ms() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
+}
+
+sigset_t guarded_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGCHLD);
+  for (const int number : kHandedOn) {
+    ::sigaddset(&set, number);
+  }
+  return set;
+}
+
+UniqueFd open_signals(Stage& stage) {
+  const sigset_t set = guarded_signals();
+  UniqueFd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) {
+    report_and_exit(stage, "guard", {.detail = errno_text("signalfd", errno)});
+  }
+  return fd;
+}
+
+int exit_code(int wait_status) {
+  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+// The server's ends of its pipes must be its own, or nobody would see them close.
+void let_go_of_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    ::close(fd);
+  }
+}
+
+void shed_privileges() {
+  // Only hygiene: what stays here runs no foreign code.
+  (void)::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  (void)clear_capabilities();
+  (void)::prctl(PR_SET_DUMPABLE, 0);
+}
+
+// A moment by which everything is over; unset until somebody asks for the end.
+class Deadline {
+ public:
+  void start(std::int64_t grace_ms) {
+    if (at_ms_ < 0) {
+      at_ms_ = now_ms() + grace_ms;
+    }
+  }
+  bool passed() const { return at_ms_ >= 0 && now_ms() >= at_ms_; }
+  int poll_timeout_ms() const {
+    return at_ms_ < 0 ? -1 : static_cast<int>(std::max<std::int64_t>(at_ms_ - now_ms(), 0));
+  }
+
+ private:
+  std::int64_t at_ms_ = -1;
+};
+
+// The next signal that arrived, 0 if there is none.
+int next_signal(int signals) {
+  signalfd_siginfo info = {};
+  const ssize_t length = ::read(signals, &info, sizeof info);
+  return length == static_cast<ssize_t>(sizeof info) ? static_cast<int>(info.ssi_signo) : 0;
+}
+
+bool readable(const pollfd& one) { return one.revents != 0; }
+
+pollfd watch(const UniqueFd& fd) { return {.fd = fd.get(), .events = POLLIN, .revents = 0}; }
+
+// Everything that is a child of ours now; orphans become that because we are a subreaper.
+std::vector<pid_t> children() {
+  std::vector<pid_t> list;
+  const std::string path = text::cat("/proc/self/task/", ::getpid(), "/children");
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string content(65536, '\0');
+  const ssize_t length = file ? ::read(file.get(), content.data(), content.size()) : 0;
+  content.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  for (const std::string_view word : text::split(content, ' ')) {
+    pid_t pid = 0;
+    if (std::from_chars(word.data(), word.data() + word.size(), pid).ec == std::errc() && pid > 0) {
+      list.push_back(pid);
+    }
+  }
+  return list;
+}
+
+// Kills and reaps until no child is left. Gives the wait status of `main_child` if it was among them, else -1.
+int end_all(pid_t main_child) {
+  int main_status = -1;
+  bool main_ended = false;
+  for (;;) {
+    for (const pid_t pid : children()) {
+      ::kill(pid, SIGKILL);
+    }
+    if (!main_ended) {
+      ::kill(main_child, SIGKILL);
+    }
+    int status = 0;
+    const pid_t ended = ::waitpid(-1, &status, 0);
+    if (ended == main_child) {
+      main_status = status;
+      main_ended = true;  // its pid may be somebody else's now
+    } else if (ended < 0 && errno != EINTR) {
+      return main_status;
+    }
+  }
+}
+
+class OuterGuard {
+ public:
+  OuterGuard(Stage& stage, pid_t child, UniqueFd tool_errors)
+      : stage_(stage), child_(child), errors_(std::move(tool_errors)), signals_(open_signals(stage)) {}
+
+  [[noreturn]] void run() {
+    for (;;) {
+      std::array<pollfd, 4> watched = {watch(stage_.lifeline), watch(signals_), watch(stage_.ready_in), watch(errors_)};
+      (void)::poll(watched.data(), watched.size(), deadline_.poll_timeout_ms());
+      if (readable(watched[0]) || deadline_.passed()) {
+        finish(end_all(child_));
+      }
+      if (readable(watched[3])) {
+        take_errors();
+      }
+      if (readable(watched[2])) {
+        take_ready();
+      }
+      if (readable(watched[1])) {
+        take_signals();
+      }
+    }
+  }
+
+ private:
+  void take_errors() {
+    std::array<char, 1024> buffer = {};
+    const ssize_t length = ::read(errors_.get(), buffer.data(), buffer.size());
+    if (length <= 0) {
+      errors_.reset();
+    } else if (error_text_.size() < 2 * buffer.size()) {
+      error_text_.append(buffer.data(), static_cast<std::size_t>(length));
+    }
+  }
+
+  void take_ready() {
+    char byte = 0;
+    if (::read(stage_.ready_in.get(), &byte, 1) == 1) {
+      // The one inside has reported, or its exec will: from here on our copy would only hide the end of file.
+      stage_.status.reset();
+    }
+    stage_.ready_in.reset();
+  }
+
+  void take_signals() {
+    while (const int number = next_signal(signals_.get())) {
+      if (number != SIGCHLD) {
+        const auto byte = static_cast<char>(number);
+        (void)!::write(stage_.leash_out.get(), &byte, 1);
+        deadline_.start(kGuardGraceMs);
+      }
+    }
+    int status = 0;
+    pid_t ended = 0;
+    while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
+      if (ended == child_) {
+        (void)end_all(child_);
+        finish(status);
+      }
+    }
+  }
+
+  [[noreturn]] void finish(int status) {
+    if (stage_.ready_in) {
+      take_ready();
+    }
+    while (errors_) {
+      take_errors();
+    }
+    if (stage_.status && !error_text_.empty()) {
+      report_and_exit(stage_, stage_.plan.backend, {.detail = error_text_});
+    }
+    if (stage_.status) {
+      report_and_exit(stage_, stage_.plan.backend,
+                      {.detail = text::cat("ended before the server was started, with status ", exit_code(status))});
+    }
+    ::_exit(exit_code(status));
+  }
+
+  Stage& stage_;
+  pid_t child_;
+  UniqueFd errors_;
+  UniqueFd signals_;
+  std::string error_text_ = {};
+  Deadline deadline_ = {};
+};
+
+}  // namespace
+
+void block_guarded_signals() {
+  const sigset_t set = guarded_signals();
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);  // a leash without a reader is no reason to die
+}
+
+Outcome open_guard_pipes(Stage& stage) {
+  std::array<int, 2> leash = {-1, -1};
+  std::array<int, 2> ready = {-1, -1};
+  if (::pipe2(leash.data(), O_CLOEXEC) != 0) {
+    return failed("pipe2");
+  }
+  stage.leash_in = UniqueFd(leash[0]);
+  stage.leash_out = UniqueFd(leash[1]);
+  if (::pipe2(ready.data(), O_CLOEXEC) != 0) {
+    return failed("pipe2");
+  }
+  stage.ready_in = UniqueFd(ready[0]);
+  stage.ready_out = UniqueFd(ready[1]);
+  return {};
+}
+
+pid_t fork_or_exit(Stage& stage, std::string_view step) {
+  const pid_t pid = ::fork();
+  if (pid < 0) {
+    report_and_exit(stage, step, {.detail = errno_text("fork", errno)});
+  }
+  return pid;
+}
+
+void guard_from_outside(Stage& stage, pid_t child, UniqueFd tool_errors) {
+  stage.leash_in.reset();
+  stage.ready_out.reset();
+  stage.sources.clear();
+  stage.binary.reset();
+  let_go_of_standard_descriptors();
+  // A tool that dies leaves its pid 1 to us: only when that is gone, too, are we done.
+  (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  shed_privileges();
+  OuterGuard(stage, child, std::move(tool_errors)).run();
+}
+
+void serve_as_init(Stage& stage, pid_t server) {
+  stage.status.reset();
+  stage.ready_out.reset();
+  let_go_of_standard_descriptors();
+  shed_privileges();
+  const UniqueFd signals = open_signals(stage);
+  Deadline deadline;
+  const auto hand_on = [&](int number) {
+    ::kill(server, number);
+    deadline.start(kInitGraceMs);
+  };
+  for (;;) {
+    std::array<pollfd, 3> watched = {watch(stage.lifeline), watch(stage.leash_in), watch(signals)};
+    (void)::poll(watched.data(), watched.size(), deadline.poll_timeout_ms());
+    if (readable(watched[0]) || deadline.passed()) {
+      ::_exit(128 + SIGKILL);  // the kernel takes the rest of the namespace along
+    }
+    if (readable(watched[1])) {
+      char number = 0;
+      if (::read(stage.leash_in.get(), &number, 1) != 1) {
+        ::_exit(128 + SIGKILL);
+      }
+      hand_on(number);
+    }
+    while (const int number = next_signal(signals.get())) {
+      if (number != SIGCHLD) {
+        hand_on(number);
+      }
+    }
+    int status = 0;
+    pid_t ended = 0;
+    while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
+      if (ended == server) {
+        ::_exit(exit_code(status));
+      }
+    }
+  }
+}
+
+void guard_without_isolation(Stage& stage, pid_t server) {
+  stage.status.reset();
+  let_go_of_standard_descriptors();
+  (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const UniqueFd signals = open_signals(stage);
+  Deadline deadline;
+  for (;;) {
+    std::array<pollfd, 2> watched = {watch(stage.lifeline), watch(signals)};
+    (void)::poll(watched.data(), watched.size(), deadline.poll_timeout_ms());
+    if (readable(watched[0]) || deadline.passed()) {
+      (void)end_all(server);
+      ::_exit(128 + SIGKILL);
+    }
+    while (const int number = next_signal(signals.get())) {
+      if (number != SIGCHLD) {
+        ::kill(server, number);
+        deadline.start(kInitGraceMs);
+      }
+    }
+    int status = 0;
+    pid_t ended = 0;
+    while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
+      if (ended == server) {
+        (void)end_all(server);
+        ::_exit(exit_code(status));
+      }
+    }
+  }
+}
+
+}  // namespace cordon::sandbox::stage

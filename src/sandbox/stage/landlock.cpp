@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The second wall behind the view: one Landlock ruleset made of the same list. One, because a second ruleset denies
+// moving files between folders whatever it says. It also forbids what a view cannot: executing what the server wrote,
+// signals to init, mounts.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "sandbox/stage/kernel.hpp"
+#include "sandbox/stage/stage.hpp"
+
+namespace cordon::sandbox::stage {
+namespace {
+
+using namespace kernel;
+
+// All file rights of an ABI. TCP ports are not handled: there is no network to reach, and handling BIND would make
+// every local listener fail.
+std::uint64_t handled_rights(int abi) {
+  std::uint64_t rights = 0x1fff;
+  rights |= abi >= 2 ? kLandlockRefer : 0;
+  rights |= abi >= 3 ? kLandlockTruncate : 0;
+  rights |= abi >= 5 ? kLandlockIoctlDevice : 0;
+  rights |= abi >= 9 ? kLandlockResolveUnix : 0;
+  return rights;
+}
+
+constexpr std::uint64_t kReading = kLandlockReadFile | kLandlockReadDir;
+constexpr std::uint64_t kFileRights = kLandlockExecute | kLandlockWriteFile | kLandlockReadFile | kLandlockTruncate |
+                                      kLandlockIoctlDevice | kLandlockResolveUnix;
+constexpr std::uint64_t kNeverWritten = kLandlockMakeChar | kLandlockMakeBlock | kLandlockIoctlDevice;
+
+std::uint64_t rights_for(const ViewEntry& entry, std::uint64_t handled) {
+  const std::uint64_t execute = entry.executable ? kLandlockExecute : 0;
+  const std::uint64_t writing = handled & ~(kNeverWritten | kLandlockExecute);
+  switch (entry.kind) {
+    case EntryKind::tmpfs:
+      return writing;
+    case EntryKind::bind:
+      if (!entry.writable) {
+        return kReading | execute;
+      }
+      // A socket in a granted folder belongs to somebody outside.
+      return (entry.grant ? writing & ~kLandlockResolveUnix : writing) | execute;
+    case EntryKind::device:
+      return kLandlockReadFile | kLandlockWriteFile | kLandlockIoctlDevice;
+    case EntryKind::file:
+      return kLandlockReadFile;
+    case EntryKind::proc:
+      return kReading | kLandlockWriteFile;
+    case EntryKind::directory:
+    case EntryKind::symlink:
+    case EntryKind::freeze:
+    case EntryKind::cover:
+      return 0;
+  }
+  return 0;
+}
+
+Outcome allow(int ruleset, const std::string& path, std::uint64_t rights) {
+  const auto place = open_exactly(path);
+  if (!place) {
+    return std::unexpected(place.error());
+  }
+  struct stat status = {};
+  if (::fstat(place->get(), &status) != 0) {
+    return failed(path);
+  }
+  if (!S_ISDIR(status.st_mode)) {
+    rights &= kFileRights;
+  }
+  const LandlockPath rule = {.allowed = rights, .parent_fd = place->get()};
+  if (rights != 0 && landlock_add_path(ruleset, rule) != 0) {
+    return failed(text::cat("rule for ", path));
+  }
+  return {};
+}
+
+}  // namespace
+
+Outcome restrict_with_landlock(Stage& stage) {
+  const int abi = stage.plan.landlock_abi;
+  const std::uint64_t handled = handled_rights(abi);
+  const LandlockRuleset attributes = {.handled_fs = handled, .scoped = abi >= 6 ? kLandlockScopes : 0};
+  const UniqueFd ruleset(landlock_create_ruleset(&attributes, sizeof attributes, 0));
+  if (!ruleset) {
+    return failed("create ruleset", text::cat("landlock_abi", abi));
+  }
+  if (auto outcome = allow(ruleset.get(), "/", kLandlockReadDir); !outcome) {
+    return outcome;
+  }
+  for (const ViewEntry& entry : stage.plan.view) {
+    const std::uint64_t rights = rights_for(entry, handled) & handled;
+    if (rights == 0) {
+      continue;
+    }
+    if (auto outcome = allow(ruleset.get(), entry.target, rights); !outcome) {
+      return outcome;
+    }
+  }
+  if (landlock_restrict_self(ruleset.get()) != 0) {
+    return failed("restrict");
+  }
+  return {};
+}
+
+}  // namespace cordon::sandbox::stage

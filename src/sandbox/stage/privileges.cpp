@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of the process that becomes the server: what it may never do again.
+#include <linux/capability.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/text.hpp"
+#include "sandbox/stage/privileges.hpp"
+#include "sandbox/stage/stage.hpp"
+#include "sandbox/syscall_filter.hpp"
+
+namespace cordon::sandbox::stage {
+namespace {
+
+Outcome limit(__rlimit_resource resource, std::string_view what, std::optional<std::uint64_t> value) {
+  if (!value) {
+    return {};
+  }
+  rlimit now = {};
+  if (::getrlimit(resource, &now) != 0) {
+    return failed(what);
+  }
+  // Never raised: a limit that we were given ourselves stays.
+  const rlim_t wanted = std::min<rlim_t>(*value, now.rlim_max);
+  const rlimit next = {.rlim_cur = wanted, .rlim_max = wanted};
+  if (::setrlimit(resource, &next) != 0) {
+    return failed(what);
+  }
+  return {};
+}
+
+}  // namespace
+
+Outcome enter_server_session(Stage&) {
+  // No controlling terminal, and none can be had: there is no tty inside.
+  if (::setsid() < 0) {
+    return failed("setsid");
+  }
+  return die_with_parent();
+}
+
+Outcome change_directory(Stage& stage) {
+  if (::chdir(stage.plan.working_directory.c_str()) != 0) {
+    return failed(stage.plan.working_directory);
+  }
+  return {};
+}
+
+Outcome set_limits(Stage& stage) {
+  const Limits& limits = stage.plan.limits;
+  struct Item {
+    __rlimit_resource resource;
+    std::string_view what;
+    std::optional<std::uint64_t> value;
+  };
+  // RLIMIT_DATA and not RLIMIT_AS: WebAssembly reserves many GiB of addresses without using them.
+  const std::array<Item, 8> items = {{{RLIMIT_CORE, "core", 0},
+                                      {RLIMIT_DATA, "memory", limits.memory_bytes},
+                                      {RLIMIT_NPROC, "processes", limits.processes},
+                                      {RLIMIT_NOFILE, "open_files", limits.open_files},
+                                      {RLIMIT_FSIZE, "file_size", limits.file_size_bytes},
+                                      {RLIMIT_CPU, "cpu_seconds", limits.cpu_seconds},
+                                      {RLIMIT_RTPRIO, "rtprio", 0},
+                                      {RLIMIT_NICE, "nice", 0}}};
+  for (const Item& item : items) {
+    if (auto outcome = limit(item.resource, item.what, item.value); !outcome) {
+      return outcome;
+    }
+  }
+  return {};
+}
+
+Outcome forbid_new_privileges(Stage&) {
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    return failed("prctl NO_NEW_PRIVS");
+  }
+  return {};
+}
+
+Outcome clear_capabilities() {
+  __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  std::array<__user_cap_data_struct, 2> none = {};
+  if (::syscall(SYS_capset, &header, none.data()) != 0) {
+    return failed("capset");
+  }
+  return {};
+}
+
+Outcome drop_capabilities(Stage&) {
+  constexpr int kHighestEver = 63;
+  // The bounding set first: emptying it needs a capability.
+  for (int capability = 0; capability <= kHighestEver; ++capability) {
+    const int held = ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
+    if (held < 0) {
+      break;  // the kernel knows no more
+    }
+    if (held == 1 && ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
+      return failed(text::cat("drop capability ", capability));
+    }
+  }
+  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) {
+    return failed("clear ambient capabilities");
+  }
+  return clear_capabilities();
+}
+
+Outcome filter_syscalls(Stage&) {
+  auto code = build_filter();
+  if (!code) {
+    return refuse(code.error().detail, "platform");
+  }
+  const sock_fprog program = {.len = static_cast<unsigned short>(code->size()), .filter = code->data()};
+  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) {
+    return failed("seccomp", "no_seccomp");
+  }
+  return {};
+}
+
+}  // namespace cordon::sandbox::stage

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// For the processes that stay: the guard outside and init need no capabilities once everything is set up.
+
+#include "sandbox/stage/stage.hpp"
+
+namespace cordon::sandbox::stage {
+
+// Permitted, effective and inheritable become empty.
+Outcome clear_capabilities();
+
+}  // namespace cordon::sandbox::stage

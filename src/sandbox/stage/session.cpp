@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// First steps of the outer stage: own session, no descriptor that is not ours, no root.
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "base/text.hpp"
+#include "sandbox/stage/kernel.hpp"
+#include "sandbox/stage/stage.hpp"
+
+namespace cordon::sandbox::stage {
+namespace {
+
+bool is_hung_up(int pipe) {
+  pollfd poll_one = {.fd = pipe, .events = POLLIN, .revents = 0};
+  return ::poll(&poll_one, 1, 0) != 0;  // nobody writes to it: anything is the end
+}
+
+}  // namespace
+
+Outcome die_with_parent() {
+  // The kernel sends it when the *thread* that forked us ends; the lifeline is what counts, this is for a guard that
+  // is itself killed.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
+    return failed("prctl PDEATHSIG");
+  }
+  return {};
+}
+
+Outcome enter_session(Stage& stage) {
+  // Signals from the user's terminal are the launcher's business; it tells us what to do.
+  if (::setsid() < 0) {
+    return failed("setsid");
+  }
+  if (auto outcome = die_with_parent(); !outcome) {
+    return outcome;
+  }
+  if (is_hung_up(stage.lifeline.get())) {
+    return refuse("the launcher is gone");
+  }
+  return {};
+}
+
+Outcome close_descriptors(Stage& stage) {
+  // Whatever the launcher or its parents left open without close-on-exec ends here, before anything is opened.
+  if (kernel::close_range(kPlanFd, ~0U, 0) != 0) {
+    return failed("close_range");
+  }
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) < 0) {
+      return failed(text::cat("standard descriptor ", fd));
+    }
+  }
+  for (const int fd : {stage.status.get(), stage.lifeline.get()}) {
+    if (::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
+      return failed("FD_CLOEXEC");
+    }
+  }
+  if (!stage.plan.tool.empty()) {
+    stage.binary = UniqueFd(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+    if (!stage.binary) {
+      return failed("open /proc/self/exe");
+    }
+  }
+  return {};
+}
+
+Outcome switch_identity(Stage& stage) {
+  const uid_t uid = stage.plan.uid;
+  const gid_t gid = stage.plan.gid;
+  if (uid == 0 || gid == 0) {
+    return refuse("the server would run as uid or gid 0", "running_as_root");
+  }
+  // Groups first: only root may. Supplementary groups survive in a user namespace and docker's is as good as root.
+  if (::setgroups(0, nullptr) != 0) {
+    return failed("setgroups", "running_as_root");
+  }
+  if (::setresgid(gid, gid, gid) != 0) {
+    return failed("setresgid", "running_as_root");
+  }
+  if (::setresuid(uid, uid, uid) != 0) {
+    return failed("setresuid", "running_as_root");
+  }
+  if (::setuid(0) == 0 || ::setgid(0) == 0) {
+    return refuse("could become root again", "running_as_root");
+  }
+  // Changing the uid made us non-dumpable, and /proc/self/uid_map root's.
+  if (::prctl(PR_SET_DUMPABLE, 1) != 0) {
+    return failed("prctl DUMPABLE");
+  }
+  return die_with_parent();
+}
+
+}  // namespace cordon::sandbox::stage

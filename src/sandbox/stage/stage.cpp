@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The course of a launch, seen from the helper. Why the steps are in this order: docs/isolation.md.
+//
+//   launcher ── stage (outer steps) ── init, pid 1 (init steps) ── server (server steps, exec)
+//
+// Every step is fatal. Nothing here reads argv, the environment or a path of its own: the plan says everything.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.hpp"
+#include "sandbox/stage/kernel.hpp"
+#include "sandbox/stage/stage.hpp"
+
+namespace cordon::sandbox::stage {
+namespace {
+
+void read_plan(Stage& stage) {
+  const UniqueFd file(kPlanFd);
+  struct stat status = {};
+  if (::fstat(file.get(), &status) != 0 || status.st_size <= 0) {
+    report_and_exit(stage, "plan", {.detail = "started without a plan; this program is run by mcp-cordon only"});
+  }
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  if (::pread(file.get(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    report_and_exit(stage, "plan", {.detail = errno_text("read", errno)});
+  }
+  auto decoded = decode(bytes);
+  if (!decoded) {
+    report_and_exit(stage, "plan", {.detail = decoded.error().to_string()});
+  }
+  stage.plan = std::move(decoded->plan);
+  if (stage.inside) {
+    stage.witness = std::move(decoded->witness);
+  }
+}
+
+[[noreturn]] void run_server(Stage& stage) {
+  stage.leash_in.reset();
+  run_steps(stage, stage.plan.steps.server);
+  become_server(stage);
+}
+
+[[noreturn]] void run_init(Stage& stage) {
+  stage.leash_out.reset();
+  stage.ready_in.reset();
+  if (const Outcome outcome = die_with_parent(); !outcome) {
+    report_and_exit(stage, "init", outcome.error());
+  }
+  run_steps(stage, stage.plan.steps.init);
+  const pid_t server = fork_or_exit(stage, "init");
+  if (server == 0) {
+    run_server(stage);
+  }
+  serve_as_init(stage, server);
+}
+
+// Inside a tool's sandbox: what it does not need is closed, the rest is as if we had forked.
+[[noreturn]] void run_inside(Stage& stage) {
+  stage.leash_in = UniqueFd(kLeashFd);
+  stage.ready_out = UniqueFd(kReadyFd);
+  if (::dup2(kErrorFd, STDERR_FILENO) != STDERR_FILENO || kernel::close_range(kErrorFd, ~0U, 0) != 0) {
+    report_and_exit(stage, "descriptors", {.detail = errno_text("descriptors inside", errno)});
+  }
+  for (const int fd : {kStatusFd, kLifelineFd, kLeashFd, kReadyFd}) {
+    if (::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
+      report_and_exit(stage, "descriptors", {.detail = errno_text("FD_CLOEXEC", errno)});
+    }
+  }
+  if (::getpid() != 1) {
+    report_and_exit(stage, "init", {.detail = "not pid 1 inside"});
+  }
+  run_init(stage);
+}
+
+[[noreturn]] void run_outside(Stage& stage) {
+  run_steps(stage, stage.plan.steps.outer);
+  if (!stage.plan.own_namespaces) {
+    const pid_t server = fork_or_exit(stage, "server");
+    if (server == 0) {
+      run_server(stage);
+    }
+    guard_without_isolation(stage, server);
+  }
+  if (const Outcome outcome = open_guard_pipes(stage); !outcome) {
+    report_and_exit(stage, "guard", outcome.error());
+  }
+  if (!stage.plan.tool.empty()) {
+    auto tool = start_tool(stage);
+    if (!tool) {
+      report_and_exit(stage, stage.plan.backend, tool.error());
+    }
+    guard_from_outside(stage, tool->pid, std::move(tool->errors));
+  }
+  const pid_t init = fork_or_exit(stage, "init");
+  if (init == 0) {
+    run_init(stage);
+  }
+  guard_from_outside(stage, init, {});
+}
+
+}  // namespace
+}  // namespace cordon::sandbox::stage
+
+int main(int argc, char** argv) {
+  using namespace cordon::sandbox::stage;
+  block_guarded_signals();
+  Stage stage;
+  stage.witness.umask = ::umask(0);
+  stage.inside = argc == 2 && std::strcmp(argv[1], kInsideWord) == 0;
+  stage.status = cordon::UniqueFd(kStatusFd);
+  stage.lifeline = cordon::UniqueFd(kLifelineFd);
+  read_plan(stage);
+  if (stage.inside) {
+    run_inside(stage);
+  }
+  run_outside(stage);
+}

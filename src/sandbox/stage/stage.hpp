@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The stage helper: carries a plan out, one step after the other, each fatal, and becomes the server.
+// Processes: the outer one (child of the launcher, stays outside the pid namespace, watches the lifeline), init (pid 1
+// inside: builds the view, reaps, forwards), server. With bubblewrap, init is this same program, started inside.
+// Must stay single-threaded. Read stage.cpp for the course of things, then the file of each step.
+
+#include <sys/types.h>
+
+#include <array>
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "sandbox/plan.hpp"
+#include "sandbox/plan_codec.hpp"
+#include "sandbox/stage/descriptors.hpp"
+
+namespace cordon::sandbox::stage {
+
+inline constexpr int kFailureStatus = 125;
+
+struct Failure {
+  std::string detail = {};
+  std::string reason = {};  // code of docs/isolation.md, when the machine cannot rather than something went wrong
+  int error_number = 0;
+};
+using Outcome = std::expected<void, Failure>;
+
+// Reads errno now.
+std::unexpected<Failure> failed(std::string_view what, std::string_view reason = {});
+std::unexpected<Failure> refuse(std::string detail, std::string_view reason = {});
+
+struct Stage {
+  Plan plan = {};
+  Witness witness = {};
+  bool inside = false;  // started by a tool
+
+  UniqueFd status = {};
+  UniqueFd lifeline = {};
+  UniqueFd leash_in = {};
+  UniqueFd leash_out = {};
+  UniqueFd ready_in = {};
+  UniqueFd ready_out = {};
+  UniqueFd binary = {};                 // this program, for a tool to start it inside
+  std::vector<UniqueFd> sources = {};   // parallel to plan.view: O_PATH, or a detached mount
+  UniqueFd root = {};                   // of the view while it is built
+  std::vector<dev_t> own_devices = {};  // file systems that are private to the view
+};
+
+// Writes the status line, tells the outer stage, and ends the process.
+[[noreturn]] void report_and_exit(Stage& stage, std::string_view step, const Failure& failure);
+// Runs steps in order; the first that fails ends the process.
+void run_steps(Stage& stage, const std::vector<Step>& steps);
+
+// outer
+Outcome enter_session(Stage& stage);
+Outcome close_descriptors(Stage& stage);
+Outcome open_sources(Stage& stage);
+Outcome switch_identity(Stage& stage);
+Outcome enter_namespaces(Stage& stage);
+Outcome raise_loopback(Stage& stage);
+// init
+Outcome make_root(Stage& stage);
+Outcome build_view(Stage& stage);
+Outcome pivot_into_view(Stage& stage);
+Outcome set_hostname(Stage& stage);
+Outcome identify_sources(Stage& stage);
+// server
+Outcome enter_server_session(Stage& stage);
+Outcome change_directory(Stage& stage);
+Outcome set_limits(Stage& stage);
+Outcome forbid_new_privileges(Stage& stage);
+Outcome restrict_with_landlock(Stage& stage);
+Outcome drop_capabilities(Stage& stage);
+Outcome filter_syscalls(Stage& stage);
+Outcome attest(Stage& stage);
+
+// Opens without following a symlink anywhere; says which component is one.
+std::expected<UniqueFd, Failure> open_exactly(const std::string& path);
+
+// A child of ours dies with us, whatever becomes of us. Has to be repeated after each change of credentials, which
+// clears it.
+Outcome die_with_parent();
+
+// Inode numbers of the namespaces that /proc/self shows.
+std::expected<std::array<std::uint64_t, 7>, Failure> namespace_inodes();
+
+// Forks; on failure the process ends. Flushes nothing: there is nothing to flush.
+pid_t fork_or_exit(Stage& stage, std::string_view step);
+
+// guard.cpp: what the three processes do once there is nothing left to set up. None returns.
+[[noreturn]] void guard_from_outside(Stage& stage, pid_t child, UniqueFd tool_errors);
+[[noreturn]] void serve_as_init(Stage& stage, pid_t server);
+[[noreturn]] void guard_without_isolation(Stage& stage, pid_t server);
+void block_guarded_signals();
+
+// Leash and ready pipe between the outer stage and init.
+Outcome open_guard_pipes(Stage& stage);
+
+// tool.cpp: starts bubblewrap with this program inside; returns in the outer stage only.
+struct ToolProcess {
+  pid_t pid = -1;
+  UniqueFd errors = {};
+};
+std::expected<ToolProcess, Failure> start_tool(Stage& stage);
+
+// exec.cpp: never returns; a failure is reported.
+[[noreturn]] void become_server(Stage& stage);
+
+}  // namespace cordon::sandbox::stage

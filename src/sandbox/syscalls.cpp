@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sandbox/syscalls.hpp"
+
+#include <asm/ioctls.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+namespace cordon::sandbox {
+namespace {
+
+constexpr std::uint32_t kInt = 0xffffffff;
+constexpr std::uint32_t kSetId = S_ISUID | S_ISGID;
+
+// Not in the list, on purpose: ptrace, process_vm_*, pidfd_getfd, kcmp, process_madvise (other processes); bpf,
+// perf_event_open, userfaultfd, io_uring_*, keyctl family, mbind family, vmsplice, modify_ldt, name_to_handle_at,
+// memfd_secret (kernel surface); mount family, chroot, setns, unshare, fanotify (view); clocks, modules, kexec, acct,
+// quotactl, syslog, swapon, reboot, sethostname (the machine).
+constexpr std::array kAllowed = {
+// clang-format off
+#define CALL(name) std::string_view(#name)
+    CALL(accept), CALL(accept4), CALL(access), CALL(alarm), CALL(arch_prctl), CALL(bind), CALL(brk),     CALL(capget), CALL(capset), CALL(chdir), CALL(chown), CALL(clock_getres), CALL(clock_gettime),
+    CALL(clock_nanosleep), CALL(close), CALL(close_range), CALL(connect), CALL(copy_file_range), CALL(dup), CALL(dup2),
+    CALL(dup3), CALL(epoll_create), CALL(epoll_create1), CALL(epoll_ctl), CALL(epoll_ctl_old), CALL(epoll_pwait),
+    CALL(epoll_pwait2), CALL(epoll_wait), CALL(epoll_wait_old), CALL(eventfd), CALL(eventfd2), CALL(execve),
+    CALL(execveat), CALL(exit), CALL(exit_group), CALL(faccessat), CALL(faccessat2), CALL(fadvise64), CALL(fallocate),
+    CALL(fchdir), CALL(fchown), CALL(fchownat), CALL(fcntl), CALL(fdatasync), CALL(fgetxattr), CALL(flistxattr),
+    CALL(flock), CALL(fork), CALL(fremovexattr), CALL(fsetxattr), CALL(fstat), CALL(fstatfs), CALL(fsync),
+    CALL(ftruncate), CALL(futex), CALL(futex_waitv), CALL(futimesat), CALL(get_robust_list), CALL(get_thread_area),
+    CALL(getcpu), CALL(getcwd), CALL(getdents), CALL(getdents64), CALL(getegid), CALL(geteuid), CALL(getgid),
+    CALL(getgroups), CALL(getitimer), CALL(getpeername), CALL(getpgid), CALL(getpgrp), CALL(getpid), CALL(getppid),
+    CALL(getpriority), CALL(getrandom), CALL(getresgid), CALL(getresuid), CALL(getrlimit), CALL(getrusage),
+    CALL(getsid), CALL(getsockname), CALL(getsockopt), CALL(gettid), CALL(gettimeofday), CALL(getuid), CALL(getxattr),
+    CALL(inotify_add_watch), CALL(inotify_init), CALL(inotify_init1), CALL(inotify_rm_watch), CALL(io_cancel),
+    CALL(io_destroy), CALL(io_getevents), CALL(io_pgetevents), CALL(io_setup), CALL(io_submit), 
+    CALL(ioprio_get), CALL(ioprio_set), CALL(kill), CALL(landlock_add_rule), CALL(landlock_create_ruleset),
+    CALL(landlock_restrict_self), CALL(lchown), CALL(lgetxattr), CALL(link), CALL(linkat), CALL(listen),
+    CALL(listxattr), CALL(llistxattr), CALL(lremovexattr), CALL(lseek), CALL(lsetxattr), CALL(lstat), CALL(madvise),
+    CALL(membarrier), CALL(memfd_create), CALL(mincore), CALL(mkdir), CALL(mkdirat), CALL(mlock), CALL(mlock2),
+    CALL(mlockall), CALL(mmap), CALL(mprotect), CALL(mq_getsetattr), CALL(mq_notify), CALL(mq_open),
+    CALL(mq_timedreceive), CALL(mq_timedsend), CALL(mq_unlink), CALL(mremap), CALL(msgctl), CALL(msgget), CALL(msgrcv),
+    CALL(msgsnd), CALL(msync), CALL(munlock), CALL(munlockall), CALL(munmap), CALL(nanosleep), CALL(newfstatat),
+    CALL(pause), CALL(pidfd_open), CALL(pidfd_send_signal), CALL(pipe), CALL(pipe2), CALL(pkey_alloc),
+    CALL(pkey_free), CALL(pkey_mprotect), CALL(poll), CALL(ppoll), CALL(prctl), CALL(pread64), CALL(preadv),
+    CALL(preadv2), CALL(prlimit64), CALL(process_mrelease), CALL(pselect6), CALL(pwrite64), CALL(pwritev),
+    CALL(pwritev2), CALL(read), CALL(readahead), CALL(readlink), CALL(readlinkat), CALL(readv), CALL(recvfrom),
+    CALL(recvmmsg), CALL(recvmsg), CALL(remap_file_pages), CALL(removexattr), CALL(rename), CALL(renameat),
+    CALL(renameat2), CALL(restart_syscall), CALL(rmdir), CALL(rseq), CALL(rt_sigaction), CALL(rt_sigpending),
+    CALL(rt_sigprocmask), CALL(rt_sigqueueinfo), CALL(rt_sigreturn), CALL(rt_sigsuspend), CALL(rt_sigtimedwait),
+    CALL(rt_tgsigqueueinfo), CALL(sched_get_priority_max), CALL(sched_get_priority_min), CALL(sched_getaffinity),
+    CALL(sched_getattr), CALL(sched_getparam), CALL(sched_getscheduler), CALL(sched_rr_get_interval),
+    CALL(sched_setaffinity), CALL(sched_setattr), CALL(sched_setparam), CALL(sched_setscheduler), CALL(sched_yield),
+    CALL(seccomp), CALL(select), CALL(semctl), CALL(semget), CALL(semop), CALL(semtimedop), CALL(sendfile),
+    CALL(sendmmsg), CALL(sendmsg), CALL(sendto), CALL(set_robust_list), CALL(set_thread_area), CALL(set_tid_address),
+    CALL(setfsgid), CALL(setfsuid), CALL(setgid), CALL(setgroups), CALL(setitimer), CALL(setpgid), CALL(setpriority),
+    CALL(setregid), CALL(setresgid), CALL(setresuid), CALL(setreuid), CALL(setrlimit), CALL(setsid),
+    CALL(setsockopt), CALL(setuid), CALL(setxattr), CALL(shmat), CALL(shmctl), CALL(shmdt), CALL(shmget),
+    CALL(shutdown), CALL(sigaltstack), CALL(signalfd), CALL(signalfd4), CALL(splice), CALL(stat), CALL(statfs),
+    CALL(statx), CALL(symlink), CALL(symlinkat), CALL(sync), CALL(sync_file_range), CALL(syncfs), CALL(sysinfo),
+    CALL(tee), CALL(tgkill), CALL(time), CALL(timer_create), CALL(timer_delete), CALL(timer_getoverrun),
+    CALL(timer_gettime), CALL(timer_settime), CALL(timerfd_create), CALL(timerfd_gettime), CALL(timerfd_settime),
+    CALL(times), CALL(tkill), CALL(truncate), CALL(umask), CALL(uname), CALL(unlink), CALL(unlinkat), CALL(utime),
+    CALL(utimensat), CALL(utimes), CALL(vfork), CALL(wait4), CALL(waitid), CALL(write), CALL(writev),
+#undef CALL
+    // clang-format on
+};
+
+// Every CLONE_NEW* that clone() takes; CLONE_NEWTIME (0x80) is part of the exit signal there.
+constexpr std::uint32_t kNewNamespaces = 0x7e020000;
+
+// O_TMPFILE contains O_DIRECTORY, which alone creates nothing.
+constexpr std::uint32_t kCreates = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
+
+constexpr CallRule allow_if(std::string_view name, std::uint8_t argument, std::uint32_t mask, std::uint32_t value) {
+  return {name, 0, 1, {{{argument, mask, value}}}};
+}
+
+constexpr CallRule allow_mode(std::string_view name, std::uint8_t argument) {
+  return allow_if(name, argument, kSetId, 0);
+}
+
+constexpr CallRule allow_node(std::string_view name, std::uint8_t argument, std::uint32_t type) {
+  return allow_if(name, argument, S_IFMT | kSetId, type);
+}
+
+constexpr CallRule allow_socket(std::uint32_t family, std::uint32_t type, std::uint32_t protocol) {
+  constexpr std::uint32_t kSocketType = 0xf;  // the rest are SOCK_CLOEXEC and SOCK_NONBLOCK
+  return {"socket", 0, 3, {{{0, kInt, family}, {1, kSocketType, type}, {2, kInt, protocol}}}};
+}
+
+constexpr CallRule always(std::string_view name, Verdict verdict) { return {name, verdict}; }
+
+constexpr CallRule numbered(std::string_view name, int number) { return {name, 0, 0, {}, number}; }
+
+constexpr std::array kRules = {
+    allow_if("clone", 0, kNewNamespaces, 0),
+    // Set-id bits would make a file someone else's program outside (root's, when owners are mapped).
+    allow_mode("chmod", 1),
+    allow_mode("fchmod", 1),
+    allow_mode("fchmodat", 2),
+    CallRule{"fchmodat2", 0, 1, {{{2, kSetId, 0}}}, 452},
+    allow_mode("creat", 1),
+    // The mode counts only where a file can come into being; elsewhere it may be left-over bits of a register.
+    allow_if("open", 1, kCreates, 0),
+    allow_mode("open", 2),
+    allow_if("openat", 2, kCreates, 0),
+    allow_mode("openat", 3),
+    allow_node("mknod", 1, 0),
+    allow_node("mknod", 1, S_IFREG),
+    allow_node("mknod", 1, S_IFIFO),
+    allow_node("mknod", 1, S_IFSOCK),
+    allow_node("mknodat", 2, 0),
+    allow_node("mknodat", 2, S_IFREG),
+    allow_node("mknodat", 2, S_IFIFO),
+    allow_node("mknodat", 2, S_IFSOCK),
+    // They put text into a terminal's input; compared by 32 bits, as the kernel does.
+    CallRule{"ioctl", EPERM, 1, {{{1, kInt, TIOCSTI}}}},
+    CallRule{"ioctl", EPERM, 1, {{{1, kInt, TIOCLINUX}}}},
+    always("ioctl", 0),
+    // Asking which personality it is; setting one can switch address randomisation off.
+    allow_if("personality", 0, kInt, kInt),
+    // Families are listed with type and protocol: others autoload kernel modules, and AF_VSOCK reaches the host.
+    allow_if("socket", 0, kInt, AF_UNIX),
+    allow_socket(AF_INET, SOCK_STREAM, 0),
+    allow_socket(AF_INET, SOCK_STREAM, IPPROTO_TCP),
+    allow_socket(AF_INET, SOCK_DGRAM, 0),
+    allow_socket(AF_INET, SOCK_DGRAM, IPPROTO_UDP),
+    allow_socket(AF_INET6, SOCK_STREAM, 0),
+    allow_socket(AF_INET6, SOCK_STREAM, IPPROTO_TCP),
+    allow_socket(AF_INET6, SOCK_DGRAM, 0),
+    allow_socket(AF_INET6, SOCK_DGRAM, IPPROTO_UDP),
+    // NETLINK_ROUTE (0) is how libc lists interfaces.
+    allow_socket(AF_NETLINK, SOCK_RAW, 0),
+    allow_socket(AF_NETLINK, SOCK_DGRAM, 0),
+    CallRule{"socket", EPERM, 1, {{{0, kInt, AF_INET}}}},
+    CallRule{"socket", EPERM, 1, {{{0, kInt, AF_INET6}}}},
+    always("socket", EAFNOSUPPORT),
+    allow_if("socketpair", 0, kInt, AF_UNIX),
+    always("socketpair", EAFNOSUPPORT),
+    numbered("cachestat", 451),
+    numbered("map_shadow_stack", 453),
+    numbered("futex_wake", 454),
+    numbered("futex_wait", 455),
+    numbered("futex_requeue", 456),
+    numbered("mseal", 462),
+};
+
+constexpr std::array<std::string_view, 2> kAbsent = {"clone3", "openat2"};
+
+}  // namespace
+
+std::span<const std::string_view> allowed_calls() { return kAllowed; }
+std::span<const CallRule> rules() { return kRules; }
+std::span<const std::string_view> absent_calls() { return kAbsent; }
+
+}  // namespace cordon::sandbox

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sandbox/view.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "sandbox/paths.hpp"
+
+namespace cordon::sandbox {
+namespace {
+
+std::unexpected<Error> refuse(std::string_view path, std::string detail, std::string remedy = {}) {
+  return fail(Errc::policy_invalid, std::move(detail), text::printable(path), std::move(remedy));
+}
+
+// These belong to the sandbox itself: a grant here would replace what isolates.
+constexpr std::array<std::string_view, 3> kOwnPlaces = {"/proc", "/dev", "/sys"};
+
+Status check_source(const Mount& mount, const HostFacts& facts) {
+  for (const SourceFacts& source : facts.sources) {
+    if (source.path != mount.source) {
+      continue;
+    }
+    switch (source.kind) {
+      case PathKind::directory:
+      case PathKind::file:
+      case PathKind::other:
+        return {};
+      case PathKind::absent:
+        return refuse(mount.source, "granted path does not exist", "create it or take it out of the policy");
+      case PathKind::symlink:
+        return refuse(
+            mount.source,
+            text::cat("granted path is or passes through a symlink; it leads to ", text::printable(source.resolved)),
+            "grant the path that is meant");
+    }
+  }
+  return {};
+}
+
+Status check_mount(const Mount& mount, const HostFacts& facts) {
+  if (!is_normal_path(mount.source) || !is_normal_path(mount.target)) {
+    return refuse(is_normal_path(mount.source) ? mount.target : mount.source,
+                  "not an absolute path without '.', '..' and doubled slashes");
+  }
+  if (mount.target == "/" || mount.source == "/") {
+    return refuse("/", "the root of the file system cannot be granted");
+  }
+  for (const std::string_view place : kOwnPlaces) {
+    if (is_within(mount.target, place) || is_within(mount.source, place)) {
+      return refuse(is_within(mount.source, place) ? mount.source : mount.target,
+                    text::cat("nothing below ", place, " can be granted"));
+    }
+  }
+  return check_source(mount, facts);
+}
+
+// Adds what the program needs unless a grant or a preset already shows it at its own place.
+void add_needed(std::vector<ViewEntry>& extra, const std::vector<Mount>& grants, bool system, const std::string& path) {
+  if (path.empty() || (system && is_system_program(path))) {
+    return;
+  }
+  const auto shown = [&](const Mount& grant) {
+    return is_within(path, grant.target) && rebase(path, grant.target, grant.source) == path;
+  };
+  if (std::any_of(grants.begin(), grants.end(), shown)) {
+    return;
+  }
+  const auto covered = [&](const ViewEntry& entry) {
+    return entry.kind == EntryKind::bind && is_within(path, entry.target);
+  };
+  if (std::any_of(extra.begin(), extra.end(), covered)) {
+    return;
+  }
+  extra.push_back({.kind = EntryKind::bind,
+                   .target = path,
+                   .source = path,
+                   .executable = true,
+                   .owners = Owners::mapped_if_possible});
+}
+
+std::vector<ViewEntry> program_view(const LaunchSpec& spec, const ProgramFacts& program) {
+  std::vector<ViewEntry> extra;
+  const bool system = shows_system(spec);
+  add_needed(extra, spec.mounts, system, program.prefix);
+  add_needed(extra, spec.mounts, system, program.venv);
+  add_needed(extra, spec.mounts, system, program.path);
+  add_needed(extra, spec.mounts, system, program.entry_root);
+  add_needed(extra, spec.mounts, system, program.entry);
+  const auto shows_link = [&](const Mount& grant) { return is_within(program.entry_link, grant.target); };
+  if (!program.entry_link.empty() && program.entry_link != program.entry &&
+      !(system && is_system_program(program.entry_link)) &&
+      std::none_of(spec.mounts.begin(), spec.mounts.end(), shows_link)) {
+    extra.push_back({.kind = EntryKind::symlink, .target = program.entry_link, .text = program.entry});
+  }
+  return extra;
+}
+
+// The covers for a masked path: where the policy names it, and wherever another grant shows the same thing.
+Result<std::vector<ViewEntry>> masks(const std::string& deny, const std::vector<ViewEntry>& view) {
+  const ViewEntry* shows = nullptr;
+  for (const ViewEntry& entry : view) {  // the last, deepest one wins, as with mounts
+    if (entry.kind == EntryKind::bind && is_within(deny, entry.target)) {
+      shows = &entry;
+    }
+  }
+  if (shows == nullptr) {
+    return refuse(deny, "denied path lies in nothing that is granted", "take it out of the policy");
+  }
+  const std::string outside = rebase(deny, shows->target, shows->source);
+  const auto cover = [&outside](std::string place) {
+    return ViewEntry{.kind = EntryKind::cover, .target = std::move(place), .source = outside};
+  };
+  std::vector<ViewEntry> covers = {cover(deny)};
+  for (const ViewEntry& entry : view) {
+    if (entry.kind != EntryKind::bind) {
+      continue;
+    }
+    if (entry.source != outside && is_within(entry.source, outside)) {
+      return refuse(entry.target, text::cat("granted, but it lies in what is denied: ", text::printable(deny)));
+    }
+    if (is_within(outside, entry.source)) {
+      std::string place = rebase(outside, entry.source, entry.target);
+      if (place != deny) {
+        covers.push_back(cover(std::move(place)));
+      }
+    }
+  }
+  return covers;
+}
+
+Status check_targets(const std::vector<ViewEntry>& sorted) {
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i - 1].target == sorted[i].target && sorted[i].grant) {
+      return refuse(sorted[i].target, "two grants appear at the same place inside");
+    }
+  }
+  return {};
+}
+
+Status add_masks(const LaunchSpec& spec, std::vector<ViewEntry>& view) {
+  const std::vector<ViewEntry> shown = view;
+  for (const std::string& deny : spec.deny) {
+    if (!is_normal_path(deny) || deny == "/") {
+      return refuse(deny, "not an absolute path without '.', '..' and doubled slashes");
+    }
+    auto covers = masks(deny, shown);
+    if (!covers) {
+      return std::unexpected(covers.error());
+    }
+    view.insert(view.end(), covers->begin(), covers->end());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<ViewEntry>> build_view(const LaunchSpec& spec, const HostFacts& facts) {
+  for (const std::string& preset : spec.runtime) {
+    if (!is_known_preset(preset)) {
+      return fail(Errc::policy_invalid,
+                  text::cat("runtime preset '", text::printable(preset), "' is not supported by this version"),
+                  "isolation.filesystem.runtime", "use node, python, system or none");
+    }
+  }
+  std::vector<ViewEntry> own = program_view(spec, facts.program);
+  for (const Mount& mount : spec.mounts) {
+    if (auto status = check_mount(mount, facts); !status) {
+      return std::unexpected(status.error());
+    }
+    own.push_back({.kind = EntryKind::bind,
+                   .target = mount.target,
+                   .source = mount.source,
+                   .writable = mount.writable,
+                   .executable = true,
+                   .grant = true,
+                   .owners = Owners::mapped});
+  }
+  // A parent before what lies in it, else it would hide it.
+  std::stable_sort(own.begin(), own.end(), [](const ViewEntry& a, const ViewEntry& b) { return a.target < b.target; });
+  if (auto status = check_targets(own); !status) {
+    return std::unexpected(status.error());
+  }
+  std::vector<ViewEntry> view = base_view(spec, facts);
+  view.insert(view.end(), own.begin(), own.end());
+  if (auto status = add_masks(spec, view); !status) {
+    return std::unexpected(status.error());
+  }
+  return view;
+}
+
+}  // namespace cordon::sandbox

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the server sees of the file system: a list of entries, the same for every backend that has a view of its own.
+// Pure. What is not in the list does not exist inside.
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "sandbox/host_facts.hpp"
+#include "sandbox/plan.hpp"
+#include "sandbox/spec.hpp"
+
+namespace cordon::sandbox {
+
+inline constexpr std::string_view kHomeInside = "/home/cordon";
+inline constexpr std::string_view kAccountInside = "cordon";
+inline constexpr std::string_view kHostnameInside = "cordon";
+
+// The fixed paths of the outside that the presets may show; probe_host looks what they are.
+std::span<const std::string_view> system_path_list();
+
+// Presets that this version knows.
+bool is_known_preset(std::string_view preset);
+// True when the presets show the system's own programs and libraries.
+bool shows_system(const LaunchSpec& spec);
+// True when a program at this path belongs to the system paths.
+bool is_system_program(std::string_view path);
+
+// policy_invalid when a grant or a mask makes no sense (where: the path).
+Result<std::vector<ViewEntry>> build_view(const LaunchSpec& spec, const HostFacts& facts);
+
+// Entries of the presets: folders, devices, procfs and its covers, system paths, /etc.
+std::vector<ViewEntry> base_view(const LaunchSpec& spec, const HostFacts& facts);
+
+}  // namespace cordon::sandbox
