@@ -156,8 +156,8 @@ class Run {
       } else if (const auto* record = std::get_if<gate::Record>(&action)) {
         const auto body = json::read(record->body, {});
         CORDON_ASSERT(body && body->root().find("event"));
-        recorded_ =
-            body->root().find("event").string_equals("call") && body->root().find("decision").string_equals("allow");
+        recorded_ = recorded_ || (body->root().find("event").string_equals("call") &&
+                                  body->root().find("decision").string_equals("allow"));
       }
       stopped_ = std::holds_alternative<gate::Stop>(action);
     }

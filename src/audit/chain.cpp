@@ -114,11 +114,11 @@ Result<ReadLine> read_line(std::string_view line) {
   return ReadLine{*seq, std::move(*time), std::move(*prev), std::string(hash), std::move(*event), std::move(*document)};
 }
 
-std::string opened_members(std::string_view file, std::string_view server, std::string_view session,
-                           std::string_view version, const std::vector<Link>& previous) {
+std::string begin_members(std::string_view file, std::string_view server, std::string_view session,
+                          std::string_view version, const std::vector<Link>& previous) {
   json::Writer out;
   out.begin_object();
-  out.member("event", kOpenedEvent).member("format", "mcp-cordon-audit").member_int("version", kFormatVersion);
+  out.member("event", kBeginEvent).member("format", "mcp-cordon-audit").member_int("version", kFormatVersion);
   out.member("program", version).member("server", server).member("session", session).member("file", file);
   out.key("previous").begin_array();
   for (const Link& link : previous) {

@@ -53,8 +53,8 @@ struct ReadLine {
 Result<ReadLine> read_line(std::string_view line);
 
 // The members of a first record: what it is, which file it stands in, which launches it follows.
-std::string opened_members(std::string_view file, std::string_view server, std::string_view session,
-                           std::string_view version, const std::vector<Link>& previous);
+std::string begin_members(std::string_view file, std::string_view server, std::string_view session,
+                          std::string_view version, const std::vector<Link>& previous);
 // The links of a first record; an error when they are not of the form above.
 Result<std::vector<Link>> read_links(const json::Value& record);
 
@@ -66,7 +66,7 @@ struct Torn {
 };
 Result<Torn> read_recovered(const json::Value& record);
 
-inline constexpr std::string_view kOpenedEvent = "opened";
+inline constexpr std::string_view kBeginEvent = "begin";
 inline constexpr std::string_view kRecoveredEvent = "recovered";
 inline constexpr std::string_view kSuppressedEvent = "suppressed";
 inline constexpr int kFormatVersion = 1;

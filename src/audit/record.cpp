@@ -103,7 +103,7 @@ std::string cut(std::string_view decoded) {
   return text::cat(decoded.substr(0, end), kEllipsis);
 }
 
-// The same object with secrets masked, server_text cut and everything but plain text escaped.
+// The same object with secrets masked, server text cut and everything but plain text escaped.
 std::string rewrite(const json::Value& root, const Masker& masker) {
   std::string out = "{";
   std::string_view separator;
@@ -160,6 +160,8 @@ Result<AdmittedBody> admit_body(std::string_view body, const Masker& masker) {
     return std::unexpected(shape.error());
   }
   const std::string event = read->root().find("event").string();
+  const json::Value from = read->root().find("from");
+  const bool from_server = from.is(json::Kind::string) && from.string_equals("server");
   const bool masks = !masker.empty() && holds_secret(read->root(), masker);
   std::string text;
   if (masks || server_text_too_long(read->root()) || !plain_ascii(body)) {
@@ -174,7 +176,7 @@ Result<AdmittedBody> admit_body(std::string_view body, const Masker& masker) {
   }
   const std::size_t begin = text.find('{') + 1;
   const std::size_t end = text.rfind('}');
-  return AdmittedBody{text.substr(begin, end - begin), event};
+  return AdmittedBody{text.substr(begin, end - begin), event, from_server};
 }
 
 namespace {

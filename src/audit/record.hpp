@@ -16,19 +16,20 @@ namespace cordon::audit {
 // Text that a server wrote is cut to this many bytes in a record.
 inline constexpr std::size_t kMaxServerTextBytes = 256;
 // The member of a body that holds such text; the writer cuts it, whoever filled it.
-inline constexpr std::string_view kServerTextMember = "server_text";
+inline constexpr std::string_view kServerTextMember = "text";
 
-// Untrusted bytes as the value of `server_text`: escaped, at most kMaxServerTextBytes.
+// Untrusted bytes as the value of `text`: escaped, at most kMaxServerTextBytes.
 std::string server_text(std::string_view bytes);
 
 // A body that was found fit for the log.
 struct AdmittedBody {
   std::string members = {};  // "event":"call","tool":"x" - the object without its braces
   std::string event = {};
+  bool from_server = false;  // it has a member "from":"server": the server alone can cause as many as it likes
 };
 
 // Takes a JSON object with at least a string "event" and none of the members that the log itself adds. Values of
-// secrets are masked wherever they stand, also behind escapes; `server_text` is cut. Errc::internal when the body is
+// secrets are masked wherever they stand, also behind escapes; `text` is cut. Errc::internal when the body is
 // not of that kind, since bodies are made by this program.
 Result<AdmittedBody> admit_body(std::string_view body, const Masker& masker);
 

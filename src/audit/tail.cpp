@@ -99,7 +99,7 @@ void read_first(int fd, Closed& closed) {
       continue;
     }
     const auto record = read_line(std::string_view(*bytes).substr(0, end));
-    if (!record || record->event != kOpenedEvent) {
+    if (!record || record->event != kBeginEvent) {
       return;
     }
     if (auto links = read_links(record->document.root())) {

@@ -191,7 +191,7 @@ void Verifier::check_first(const ReadLine& record) {
     return;
   }
   const json::Value format = root.find("version");
-  if (record.event != kOpenedEvent || !format.is(json::Kind::number) || format.safe_integer() != kFormatVersion) {
+  if (record.event != kBeginEvent || !format.is(json::Kind::number) || format.safe_integer() != kFormatVersion) {
     fault(FaultKind::altered, line_, "the first record is not one of this format");
     return;
   }

@@ -98,9 +98,6 @@ Result<Writer> Writer::open(WriterConfig config) {
   Writer writer;
   writer.config_ = std::move(config);
   writer.folder_ = std::move(*folder);
-  for (const std::string& event : writer.config_.limited_events) {
-    writer.limited_.push_back({event, RateLimit(writer.config_.limited_burst, writer.config_.limited_per_second)});
-  }
   const auto lock = writer.folder_.lock();
   if (!lock) {
     return std::unexpected(lock.error());
@@ -148,7 +145,7 @@ Status Writer::create(const std::vector<Link>& previous, const std::string& newe
   inode_ = info.st_ino;
   const auto chained = std::ranges::find_if(previous, [](const Link& link) { return !link.damaged; });
   const std::string prev = chained == previous.end() ? std::string(no_previous()) : chained->head.hash;
-  return write_record(opened_members(name_, config_.server, config_.session_id, config_.version, previous), prev);
+  return write_record(begin_members(name_, config_.server, config_.session_id, config_.version, previous), prev);
 }
 
 Status Writer::refuse(std::string detail) {
@@ -198,8 +195,7 @@ Status Writer::append(std::string_view body) {
   if (!admitted) {
     return refuse(admitted.error().to_string());
   }
-  const auto limited = std::ranges::find(limited_, admitted->event, &Limited::event);
-  if (limited != limited_.end()) {
+  if (Limited* limited = limit_of(admitted->event, admitted->from_server)) {
     if (!limited->rate.admit(body.size(), now())) {
       return {};
     }
@@ -208,6 +204,19 @@ Status Writer::append(std::string_view body) {
     }
   }
   return write_record(admitted->members, head_.hash);
+}
+
+// The event names are ours, so there are few of them.
+Writer::Limited* Writer::limit_of(const std::string& event, bool from_server) {
+  if (!from_server && std::ranges::find(config_.limited_events, event) == config_.limited_events.end()) {
+    return nullptr;
+  }
+  auto found = std::ranges::find(limited_, event, &Limited::event);
+  if (found == limited_.end()) {
+    limited_.push_back({event, RateLimit(config_.limited_burst, config_.limited_per_second)});
+    found = limited_.end() - 1;
+  }
+  return &*found;
 }
 
 Status Writer::write_suppressed(Limited& limited) {

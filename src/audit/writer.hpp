@@ -32,7 +32,8 @@ struct WriterConfig {
   std::string version = {};     // of this program
   Sync sync = Sync::process;
   Masker masker = {};
-  // Events of which a flood is cut down to a count: they are caused by bytes of the server alone.
+  // What the server alone can cause in any number is cut down to a count, per event: these events, and all records
+  // with "from":"server". What the client tried is never left out.
   std::vector<std::string> limited_events = {"stray", "stderr"};
   std::int64_t limited_burst = 50;
   std::int64_t limited_per_second = 5;
@@ -69,6 +70,7 @@ class Writer {
   Status create(const std::vector<Link>& previous, const std::string& newest);
   Status write_record(std::string_view members, std::string_view prev);
   Status write_suppressed(Limited& limited);
+  Limited* limit_of(const std::string& event, bool from_server);
   Status refuse(std::string detail);
   std::int64_t now_us() const;
   Instant now() const;

@@ -56,7 +56,7 @@ class Walk {
 
   Status start() {
     folder_ = UniqueFd(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
-    path_ = "/";
+    path_.assign(1, '/');
     struct stat info{};
     if (!folder_ || ::fstat(folder_.get(), &info) != 0) {
       return unreadable("open", errno, path_);

@@ -38,7 +38,7 @@ inline Log make_log(int launch, const std::vector<Link>& previous, int records) 
   log.name = file_name(launch);
   const std::string prev = previous.empty() ? std::string(no_previous()) : previous.front().head.hash;
   SealedLine sealed =
-      seal(0, time_text(1'800'000'000'000'000), prev, opened_members(log.name, "demo", "s", "0", previous));
+      seal(0, time_text(1'800'000'000'000'000), prev, begin_members(log.name, "demo", "s", "0", previous));
   log.content = sealed.line;
   log.head = {log.name, 0, sealed.hash};
   for (int i = 0; i < records; ++i) {

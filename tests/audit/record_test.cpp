@@ -53,7 +53,7 @@ TEST_CASE("server text is cut and shown without effect on terminals") {
   const std::string text = server_text(std::string(1000, 'x') + "\x1b[2J");
   CHECK(text.size() <= kMaxServerTextBytes);
   CHECK(server_text("a\x1b[2J\xff") == R"(a\x1b[2J\xff)");
-  const auto body = admit_body("{\"event\":\"e\",\"server_text\":\"" + std::string(300, 'y') + "\"}", {});
+  const auto body = admit_body("{\"event\":\"e\",\"text\":\"" + std::string(300, 'y') + "\"}", {});
   REQUIRE(body);
   CHECK(body->members.size() < 300);
 }

@@ -255,7 +255,7 @@ TEST_CASE("a log that a later launch could not read is reported there") {
   Log third;
   third.name = test::file_name(2);
   const std::vector<Link> links = {{{second.name, 0, ""}, false, true}, {first.head, false, false}};
-  third.content = seal(0, "t", first.head.hash, opened_members(third.name, "demo", "s", "0", links)).line;
+  third.content = seal(0, "t", first.head.hash, begin_members(third.name, "demo", "s", "0", links)).line;
   const VerifyReport report = verify({first, second, third});
   CHECK(has(report, FaultKind::unreadable, third.name, 1));
   CHECK(report.faults.size() == 1);

@@ -343,7 +343,7 @@ TEST_CASE("a flood of stray lines becomes a count") {
   slow.monotonic = [] { return Instant{clock_ms}; };
   Writer writer = open_writer(slow);
   for (int i = 0; i < 100; ++i) {
-    REQUIRE(writer.append(R"({"event":"stray","server_text":"banner"})"));
+    REQUIRE(writer.append(R"({"event":"stray","text":"banner"})"));
   }
   CHECK(writer.head().seq == 3);
   REQUIRE(writer.next_deadline());
@@ -354,9 +354,22 @@ TEST_CASE("a flood of stray lines becomes a count") {
   CHECK(slurp(writer.path()).contains(R"("event":"suppressed","of":"stray","records":97)"));
   CHECK_FALSE(writer.next_deadline());
   clock_ms += 2000;
-  REQUIRE(writer.append(R"({"event":"stray","server_text":"banner"})"));
+  REQUIRE(writer.append(R"({"event":"stray","text":"banner"})"));
   CHECK(writer.head().seq == 6);
   CHECK(verified(dir).intact());
+}
+
+TEST_CASE("refusals of the server's messages are limited, those of the client's are not") {
+  const TempDir dir;
+  WriterConfig slow = config(dir);
+  slow.limited_burst = 2;
+  slow.monotonic = [] { return Instant{5000}; };
+  Writer writer = open_writer(slow);
+  for (int i = 0; i < 10; ++i) {
+    REQUIRE(writer.append(R"({"event":"refused","from":"server"})"));
+    REQUIRE(writer.append(R"({"event":"refused","from":"client"})"));
+  }
+  CHECK(writer.head().seq == 12);
 }
 
 TEST_CASE("values of secrets do not reach the file") {

@@ -4,12 +4,13 @@
 # it: the demonstration ends with status 1 as soon as a guard does not hold. usage: demo.sh BUILD
 set -eu
 build=$(cd "$1" && pwd)
-cordon=$build/src/cli/mcp-cordon
 server=$build/tests/fakes/fake-server
 client=$build/tests/fakes/fake-client
 
 place=$(mktemp -d /tmp/cordon-demo-XXXXXX)
 trap 'rm -rf "$place"' EXIT
+DESTDIR=$place/root meson install -C "$build" --no-rebuild >"$place/install.log" 2>&1 || { cat "$place/install.log"; exit 1; }
+cordon=$(find "$place/root" -type f -name mcp-cordon -path '*/bin/*')
 mkdir "$place/data" "$place/home" "$place/outside"
 echo 'hello from a folder that was granted' >"$place/data/hello.txt"
 echo 'PRIVATE KEY of the user' >"$place/outside/id_ed25519"

@@ -12,13 +12,12 @@
 namespace e2e {
 namespace {
 
-// The tests run from the build folder, and from an installed copy as another user.
-std::string program(const char* variable, const char* built) {
-  const char* given = std::getenv(variable);
-  return given != nullptr ? given : built;
+// What in_copy.sh says.
+std::string setting(const char* name) {
+  const char* value = std::getenv(name);
+  REQUIRE_MESSAGE(value != nullptr, name, " is not set: run this through in_copy.sh");
+  return value;
 }
-
-std::string backend() { return program("CORDON_TEST_BACKEND", "auto"); }
 
 }  // namespace
 
@@ -49,7 +48,7 @@ Fixture::~Fixture() {
 }
 
 void Fixture::write_policy(const std::string& catalog, const std::string& command) {
-  const std::string server = program("FAKE_SERVER", FAKE_SERVER);
+  const std::string server = setting("FAKE_SERVER");
   write_text(folder_ + "/fake.yaml",
              "version: 1\n"
              "server: fake\n"
@@ -60,7 +59,7 @@ void Fixture::write_policy(const std::string& catalog, const std::string& comman
                  "  environment: {pass: [FAKE_SWITCHES]}\n"
                  "isolation:\n"
                  "  backend: " +
-                 backend() +
+                 setting("CORDON_TEST_BACKEND") +
                  "\n"
                  "  filesystem:\n"
                  "    read: [\"" +
@@ -75,7 +74,7 @@ void Fixture::write_policy(const std::string& catalog, const std::string& comman
 }
 
 std::unique_ptr<fake::Peer> Fixture::start(const std::vector<std::string>& words, const std::string& switches) const {
-  std::vector<std::string> argv = {program("CORDON_BIN", CORDON_BIN)};
+  std::vector<std::string> argv = {setting("CORDON_BIN")};
   argv.insert(argv.end(), words.begin(), words.end());
   return std::make_unique<fake::Peer>(
       argv, std::vector<std::string>{"PATH=/usr/bin:/bin", "HOME=" + folder_ + "/home", "SECRET=not for the server",

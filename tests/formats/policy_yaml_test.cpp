@@ -58,6 +58,94 @@ TEST_CASE("a policy with every default written out equals the least one") {
   CHECK(*explicit_policy == least);
 }
 
+TEST_CASE("the policy in the format document is accepted") {
+  const std::string document = data("../../../docs/formats/policy.md");
+  const std::string fence = "```yaml\n";
+  const std::size_t begin = document.find(fence);
+  REQUIRE(begin != std::string::npos);
+  const std::size_t end = document.find("```\n", begin + fence.size());
+  REQUIRE(end != std::string::npos);
+  CHECK(faults_of(document.substr(begin + fence.size(), end - begin - fence.size())).empty());
+}
+
+TEST_CASE("the format document names every key that is read, and every one that is refused for now") {
+  const std::string document = data("../../../docs/formats/policy.md");
+  for (const std::string key : {"version",
+                                "server",
+                                "launch",
+                                "isolation",
+                                "instances",
+                                "catalog",
+                                "tools",
+                                "client_requests",
+                                "messages",
+                                "audit",
+                                "prompts",
+                                "resources",
+                                "results",
+                                "command",
+                                "command_from_client",
+                                "cwd",
+                                "home",
+                                "environment",
+                                "stderr",
+                                "source",
+                                "pass",
+                                "set",
+                                "secrets",
+                                "from_env",
+                                "from_file",
+                                "from_command",
+                                "backend",
+                                "require",
+                                "filesystem",
+                                "runtime",
+                                "read",
+                                "write",
+                                "deny",
+                                "network",
+                                "unix_sockets",
+                                "proc",
+                                "nested_userns",
+                                "user",
+                                "limits",
+                                "memory",
+                                "processes",
+                                "open_files",
+                                "file_size",
+                                "cpu_seconds",
+                                "syscalls",
+                                "reason",
+                                "snapshot",
+                                "missing",
+                                "drift",
+                                "added",
+                                "changed",
+                                "removed",
+                                "cosmetic",
+                                "instructions",
+                                "identity",
+                                "capabilities",
+                                "accept_unattended",
+                                "trusted_keys",
+                                "variables",
+                                "dynamic",
+                                "max_pages",
+                                "max_tools",
+                                "max_bytes",
+                                "effects",
+                                "annotations",
+                                "schema",
+                                "confirm",
+                                "rules",
+                                "arguments",
+                                "when",
+                                "calls_per_minute"}) {
+    CAPTURE(key);
+    CHECK((document.find("`" + key + "`") != std::string::npos || document.find("." + key + "`") != std::string::npos));
+  }
+}
+
 TEST_CASE("every fault of a file is reported at once, in its order") {
   std::string found;
   for (const auto& error : check_policy(data("faulty.yaml"), "faulty.yaml")) {

@@ -28,7 +28,7 @@ find_all() {
   grep -nE 'TOD[O]\((now|security)\)' $code /dev/null | report 'do it before it lands'
   grep -nwE 'TOD[O]([^(]|$)|FIXM[E]|XX[X]' $code /dev/null | report 'give it a kind that may stay: cleanup or test'
 
-  grep -nIE '(^|[^A-Za-z0-9._-])/(wor[k]|roo[t])/' $everything /dev/null | report 'a path of one machine'
+  grep -nIE '(^|[^A-Za-z0-9._~-])/(wor[k]/|roo[t]/[A-Za-z])' $everything /dev/null | report 'a path of one machine'
 
   outside_cli=$(find src -name '*.[ch]pp' -not -path 'src/cli/*')
   grep -nE 'std::(cout|cin)|(^|[^a-z_])(printf|puts|putchar) *\(|[^a-z_]stdout[^a-z_]|STDOUT_FILENO' $outside_cli /dev/null |

@@ -43,7 +43,7 @@ meson_part() {
   { [ "$part" != gcc ] || ninja -C "$folder" >"$log" 2>&1; } || { one "$part" build "$log" 1; return; }
   rm -f "$folder/meson-logs/testlog.txt"
   # shellcheck disable=SC2086
-  meson test -C "$folder" --num-processes "$jobs" --print-errorlogs $5 >"$log" 2>&1
+  meson test -C "$folder" --num-processes "$jobs" $5 >"$log" 2>&1
   status=$?
   if [ ! -f "$folder/meson-logs/testlog.txt" ]; then
     one "$part" 'build of the tests' "$log" 1
@@ -54,7 +54,11 @@ meson_part() {
   grep '^  skipped: ' "$work/$part.counted"
   failures=$(awk -F '\t' 'NF == 4 { n += $3 } END { print n + 0 }' "$work/$part.counted")
   if [ "$failures" != 0 ]; then
-    sed -n '/^=\{10,\}/,$p' "$log" | head -n 400
+    awk '/^test:         / { flush(); text = ""; show = 0 }
+         /^result:       / && $0 !~ /: +exit status (0|77)/ { show = 1 }
+         { text = text $0 "\n" }
+         function flush() { if (show) printf "%s", substr(text, 1, 20000) }
+         END { flush() }' "$folder/meson-logs/testlog.txt"
     grep '^  failed: ' "$work/$part.counted"
   elif [ "$status" != 0 ]; then
     one "$part" 'meson test' "$log" 1

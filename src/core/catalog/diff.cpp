@@ -30,7 +30,7 @@ std::vector<const PinnedTool*> by_name(const std::vector<PinnedTool>& tools) {
   for (const PinnedTool& tool : tools) {
     list.push_back(&tool);
   }
-  std::ranges::stable_sort(list, {}, &PinnedTool::name);
+  std::ranges::sort(list, {}, &PinnedTool::name);
   return list;
 }
 
@@ -65,7 +65,7 @@ class Differ {
       compare_versions();
       compare_launch();
     }
-    std::ranges::stable_sort(diff_.changes, [](const ItemChange& a, const ItemChange& b) {
+    std::ranges::sort(diff_.changes, [](const ItemChange& a, const ItemChange& b) {
       return std::tie(b.severity, a.item, a.name) < std::tie(a.severity, b.item, b.name);
     });
     return std::move(diff_);

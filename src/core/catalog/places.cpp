@@ -289,6 +289,9 @@ class Walker {
 };
 
 Places places_of(std::string_view before, std::string_view after, Walker walker, Severity unreadable) {
+  if (before == after) {
+    return {};
+  }
   const Result<json::Document> old_doc = json::read(std::string(before), {before.size(), kMaxDepth});
   const Result<json::Document> new_doc = json::read(std::string(after), {after.size(), kMaxDepth});
   if (!old_doc || !new_doc) {

@@ -114,7 +114,7 @@ std::optional<std::string> read_inside(Faults& faults, const yaml::Node& node, s
   return path;
 }
 
-policy::Grant read_mapping(Faults& faults, const yaml::Node& node, std::string_view what) {
+policy::Grant read_mapping(Faults& faults, const yaml::Node& node, std::string_view what, GrantKind kind) {
   policy::Grant grant;
   grant.position = node.position;
   const Section section(faults, node, std::string(what), {"path", "at", "reason"});
@@ -124,7 +124,10 @@ policy::Grant read_mapping(Faults& faults, const yaml::Node& node, std::string_v
     faults.add(node.position, text::cat("an item of ", what, " names no path"),
                "write {path: /folder, at: /inside, reason: \"…\"}; at and reason may be left out");
   }
-  if (const yaml::Member* at = section.find("at")) {
+  if (const yaml::Member* at = section.find("at"); at != nullptr && kind == GrantKind::deny) {
+    faults.add(at->position, text::cat(section.path("at"), " means nothing: a denied path shows nowhere"),
+               "remove it, and name the path outside, as it is granted");
+  } else if (at != nullptr) {
     grant.at = read_inside(faults, at->value, section.path("at")).value_or("");
   }
   section.text("reason", grant.reason, {TextForm::free, Emptiness::refused});
@@ -164,7 +167,7 @@ std::vector<policy::Grant> read_grants(Faults& faults, const yaml::Node& list, s
   for (const yaml::Node& item : *items) {
     policy::Grant grant;
     if (item.kind == yaml::Kind::mapping) {
-      grant = read_mapping(faults, item, what);
+      grant = read_mapping(faults, item, what, kind);
     } else {
       grant.position = item.position;
       grant.path = read_path(faults, item, text::cat("an item of ", what)).value_or("");
@@ -184,22 +187,33 @@ std::vector<policy::Grant> read_grants(Faults& faults, const yaml::Node& list, s
 }
 
 void check_repeated_grants(Faults& faults, const policy::Isolation& isolation) {
-  std::map<std::string, Position> seen;
-  std::vector<const policy::Grant*> grants;
-  for (const auto* list : {&isolation.read, &isolation.write}) {
-    for (const policy::Grant& grant : *list) {
-      grants.push_back(&grant);
-    }
+  struct Entry {
+    const policy::Grant* grant = nullptr;
+    bool writable = false;
+  };
+  std::vector<Entry> entries;
+  for (const policy::Grant& grant : isolation.read) {
+    entries.push_back({&grant, false});
   }
-  std::ranges::sort(grants, {},
-                    [](const policy::Grant* grant) { return std::pair(grant->position.line, grant->position.column); });
-  for (const policy::Grant* grant : grants) {
-    const std::string inside = normal(grant->at.empty() ? grant->path : grant->at);
-    const auto [first, inserted] = seen.emplace(inside, grant->position);
-    if (!inserted) {
-      faults.add(grant->position,
-                 text::cat(quote(inside), " is granted twice (first in line ", first->second.line, ")"),
-                 "keep one; write implies read, and at: puts a grant elsewhere");
+  for (const policy::Grant& grant : isolation.write) {
+    entries.push_back({&grant, true});
+  }
+  std::ranges::sort(entries, {}, [](const Entry& entry) {
+    return std::pair(entry.grant->position.line, entry.grant->position.column);
+  });
+  std::map<std::string, Entry> seen;
+  for (const Entry& entry : entries) {
+    const policy::Grant& grant = *entry.grant;
+    const std::string inside = normal(grant.at.empty() ? grant.path : grant.at);
+    const auto [place, inserted] = seen.emplace(inside, entry);
+    const Entry& first = place->second;
+    // The same thing in read and in write is fine: write implies read.
+    const bool same = normal(first.grant->path) == normal(grant.path);
+    if (!inserted && !(same && first.writable != entry.writable)) {
+      faults.add(
+          grant.position,
+          text::cat("two grants appear at ", quote(inside), " (the first in line ", first.grant->position.line, ")"),
+          same ? "keep one of them" : "keep one of them, or put one elsewhere with at:");
     }
   }
 }

@@ -31,7 +31,7 @@ enum class GrantKind : std::uint8_t { read, write, deny };
 std::vector<policy::Grant> read_grants(Faults& faults, const yaml::Node& list, std::string_view what, GrantKind kind);
 // A string that is an absolute path or ~/…, without `..`; nothing and a fault else.
 std::optional<std::string> read_path(Faults& faults, const yaml::Node& node, std::string_view what);
-// Entries of `read` and `write` that appear at the same path inside.
+// Two entries of `read` and `write` that would appear at the same path inside.
 void check_repeated_grants(Faults& faults, const policy::Isolation& isolation);
 
 // Rules that can never decide, because earlier ones with an action take every name of theirs (unreachable.cpp).

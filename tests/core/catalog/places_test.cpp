@@ -115,6 +115,7 @@ TEST_CASE("text that cannot be read is one place") {
   REQUIRE(found.list.size() == 1);
   CHECK(found.list[0].before == "{broken");
   CHECK(found.worst == Severity::high);
+  CHECK(tool_places("{broken", "{broken").list.empty());
 }
 
 }  // namespace

@@ -179,13 +179,26 @@ TEST_CASE("ordinary grants need none") {
 }
 
 TEST_CASE("one place inside has one grant") {
-  CHECK(read_faults("/data, /data/") == "6:19: '/data' is granted twice (first in line 6)");
-  CHECK(read_faults("/data, {path: /x, at: /data}") == "6:19: '/data' is granted twice (first in line 6)");
-  CHECK(read_faults("~/x, ~//x") == "6:17: '~/x' is granted twice (first in line 6)");
+  CHECK(read_faults("/data, /data/") == "6:19: two grants appear at '/data' (the first in line 6)");
+  CHECK(read_faults("/data, {path: /x, at: /data}") == "6:19: two grants appear at '/data' (the first in line 6)");
+  CHECK(read_faults("~/x, ~//x") == "6:17: two grants appear at '~/x' (the first in line 6)");
   CHECK(read_faults("/data, {path: /data, at: /other}").empty());
   CHECK(read_faults("/data, /data/sub").empty());
-  CHECK(faults("isolation:\n  filesystem:\n    write: [/a]\n    read: [/a]\n") ==
-        "7:12: '/a' is granted twice (first in line 6)");
+  CHECK(faults("isolation:\n  filesystem:\n    write: [{path: /b, at: /a}]\n    read: [/a]\n") ==
+        "7:12: two grants appear at '/a' (the first in line 6)");
+}
+
+TEST_CASE("write implies read, so naming both is fine") {
+  CHECK(faults("isolation:\n  filesystem:\n    write: [/a]\n    read: [/a]\n").empty());
+  CHECK(faults("isolation:\n  filesystem:\n    write: [/a, /a]\n    read: [/a]\n") ==
+        "6:17: two grants appear at '/a' (the first in line 6)");
+}
+
+TEST_CASE("a denied path is named as it is outside") {
+  CHECK(faults("isolation: {filesystem: {deny: [{path: /a, at: /b}]}}\n") ==
+        "4:44: isolation.filesystem.deny.at means nothing: a denied path shows nowhere");
+  CHECK(faults("isolation: {filesystem: {deny: [a]}}\n") ==
+        "4:33: an item of isolation.filesystem.deny must be an absolute path or begin with ~/, not 'a'");
 }
 
 TEST_CASE("what the network and sockets may be is none") {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/gate/collector.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <variant>
+
+using namespace cordon;
+using namespace cordon::gate;
+
+namespace {
+
+// Lines for the server, and "STOP n", one per line.
+std::string shown(const Actions& actions) {
+  std::string out;
+  for (const Action& action : actions) {
+    if (const auto* line = std::get_if<ToServer>(&action)) {
+      out += line->line;
+    } else if (const auto* stop = std::get_if<Stop>(&action)) {
+      out += "STOP " + std::to_string(stop->exit_status) + "\n";
+    } else if (std::holds_alternative<SignalServer>(action)) {
+      out += "SIGNAL\n";
+    } else if (const auto* stray = std::get_if<Stray>(&action)) {
+      out += "STRAY " + stray->bytes + "\n";
+    }
+  }
+  return out;
+}
+
+struct Fixture {
+  Collector collector{CollectorConfig{.version = "0"}};
+  Instant now = {1'000};
+
+  std::string feed(std::string line) { return shown(collector.feed(line + "\n", now)); }
+  std::string after(std::int64_t ms) {
+    now = now + ms;
+    return shown(collector.tick(now));
+  }
+  void open() {
+    const std::string asked = shown(collector.start(now));
+    CHECK(asked.find(R"("id":"mcp-cordon/capture/1","method":"initialize")") != std::string::npos);
+    CHECK(asked.find(R"("sampling")") != std::string::npos);
+    CHECK(
+        feed(
+            R"({"jsonrpc":"2.0","id":"mcp-cordon/capture/1","result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"version":"1","name":"s"},"instructions":"hi"}})") ==
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+    CHECK(after(300).find(R"("id":"mcp-cordon/capture/2","method":"tools/list")") != std::string::npos);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "a catalog is collected over all pages") {
+  open();
+  CHECK(feed("a banner") == "STRAY a banner\n");
+  CHECK(feed(R"({"jsonrpc":"2.0","id":9,"method":"roots/list"})") ==
+        "{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{\"roots\":[]}}\n");
+  CHECK(
+      feed(
+          R"({"jsonrpc":"2.0","id":"mcp-cordon/capture/2","result":{"tools":[{"name":"b","inputSchema":{}}],"nextCursor":"x"}})")
+          .find(R"("cursor":"x")") != std::string::npos);
+  CHECK(
+      feed(
+          R"({"jsonrpc":"2.0","id":"mcp-cordon/capture/3","result":{"tools":[{"name":"a","inputSchema":{},"x":1.0}]}})") ==
+      "SIGNAL\n");
+  CHECK(shown(collector.exited({}, now)) == "STOP 0\n");
+  const auto catalog = collector.take_result();
+  REQUIRE(catalog);
+  REQUIRE(catalog->tools.size() == 2);
+  CHECK(catalog->tools[1].definition == R"({"inputSchema":{},"name":"a","x":1.0})");
+  CHECK(catalog->instructions == "hi");
+  CHECK(catalog->server_info == R"({"name":"s","version":"1"})");
+  CHECK(catalog->protocol_versions == std::vector<std::string>{"2025-06-18"});
+}
+
+TEST_CASE_FIXTURE(Fixture, "a refused opening can be told from other failures") {
+  shown(collector.start(now));
+  feed(R"({"jsonrpc":"2.0","id":"mcp-cordon/capture/1","error":{"code":-32601,"message":"no"}})");
+  CHECK(shown(collector.exited({}, now)) == "STOP 82\n");
+  const auto catalog = collector.take_result();
+  REQUIRE(!catalog);
+  CHECK(catalog.error().code == Errc::method_not_allowed);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a silent server times out and is ended") {
+  open();
+  CHECK(after(30'000) == "SIGNAL\n");
+  CHECK(after(700) == "SIGNAL\n");
+  CHECK(shown(collector.exited({}, now)) == "STOP 90\n");
+  CHECK(collector.take_result().error().code == Errc::timed_out);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a server that dies on the way gives no catalog") {
+  open();
+  CHECK(shown(collector.exited({.signalled = true, .code = 9}, now)).ends_with("STOP 69\n"));
+  CHECK(collector.take_result().error().detail == "the server was ended by signal 9 before its catalog was complete");
+}
+
+TEST_CASE_FIXTURE(Fixture, "a list that changes while it is walked is walked again") {
+  open();
+  feed(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+  CHECK(feed(R"({"jsonrpc":"2.0","id":"mcp-cordon/capture/2","result":{"tools":[]}})")
+            .find(R"("id":"mcp-cordon/capture/3","method":"tools/list")") != std::string::npos);
+}
