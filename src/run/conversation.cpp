@@ -30,10 +30,13 @@ bool too_long(std::size_t queued, std::size_t bound, bool before) { return queue
 
 Result<int> Conversation::run() {
   act(engine_.start(now()));
-  for (Source* source : {client_in_.get(), server_out_.get(), server_err_.get()}) {
+  for (Source* source : {client_in_.get(), server_out_.get()}) {
     if (source != nullptr && !status_) {
       source->resume();
     }
+  }
+  if (server_err_) {
+    server_err_->resume();
   }
   if (child_) {
     child_->start();
