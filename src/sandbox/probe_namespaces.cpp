@@ -69,6 +69,10 @@ bool can_mount(const char* type) {
   if (const int error_number = become_server_uid(facts); error_number != 0) {
     report(pipe, Attempt::identity, error_number);
   }
+  // Else /proc/self/uid_map is root's: after a change of uid, and in a process that hides from its neighbours.
+  if (::prctl(PR_SET_DUMPABLE, 1) != 0) {
+    report(pipe, Attempt::identity, errno);
+  }
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |
                 CLONE_NEWCGROUP) != 0) {
     report(pipe, Attempt::unshare, errno);
@@ -158,9 +162,7 @@ int become_server_uid(const HostFacts& facts) {
   }
   const bool switched = ::setgroups(0, nullptr) == 0 &&
                         ::setresgid(facts.server_gid, facts.server_gid, facts.server_gid) == 0 &&
-                        ::setresuid(facts.server_uid, facts.server_uid, facts.server_uid) == 0 &&
-                        // else /proc/self/uid_map is root's
-                        ::prctl(PR_SET_DUMPABLE, 1) == 0;
+                        ::setresuid(facts.server_uid, facts.server_uid, facts.server_uid) == 0;
   return switched ? 0 : errno;
 }
 

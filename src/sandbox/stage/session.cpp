@@ -76,6 +76,12 @@ Outcome switch_identity(Stage& stage) {
   if (uid == 0 || gid == 0) {
     return refuse("the server would run as uid or gid 0", "running_as_root");
   }
+  // The pipes were made by root: programs open /dev/stdin and /dev/stderr again, which asks for the owner.
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fchown(fd, uid, gid) != 0) {
+      return failed(text::cat("fchown ", fd));
+    }
+  }
   // Groups first: only root may. Supplementary groups survive in a user namespace and docker's is as good as root.
   if (::setgroups(0, nullptr) != 0) {
     return failed("setgroups", "running_as_root");

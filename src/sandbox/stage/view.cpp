@@ -54,7 +54,7 @@ std::expected<UniqueFd, Failure> new_tmpfs(std::uint64_t size_bytes, std::uint32
 
 std::expected<UniqueFd, Failure> open_inside(const Stage& stage, int folder, std::string_view path, int flags) {
   open_how how = {};
-  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
+  how.flags = static_cast<unsigned>(flags | O_CLOEXEC);
   how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_BENEATH;
   UniqueFd fd(kernel::openat2(folder < 0 ? stage.root.get() : folder, std::string(path).c_str(), how));
   if (!fd) {
