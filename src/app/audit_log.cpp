@@ -118,7 +118,8 @@ Status show_audit(const Caller& caller, const std::string& server, bool json, co
   }
   Shower shower{print, json};
   if (json) {
-    print(text::cat("{\"format\":\"mcp-cordon.audit\",\"version\":1,\"server\":", json::quoted(server), ",\"records\":["));
+    print(text::cat("{\"format\":\"mcp-cordon.audit\",\"version\":1,\"server\":", json::quoted(server),
+                    ",\"records\":["));
   }
   for (const std::string& log : *logs) {
     const Result<UniqueFd> file = folder->open_log(log, O_RDONLY);

@@ -22,8 +22,8 @@ Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLau
   if (!config) {
     return std::unexpected(config.error());
   }
-  Result<audit::Writer> writer = open_audit({request.caller, request.loaded.policy.server, random_session_id(),
-                                             request.version, planned.prepared.secrets});
+  Result<audit::Writer> writer = open_audit(
+      {request.caller, request.loaded.policy.server, random_session_id(), request.version, planned.prepared.secrets});
   if (!writer) {
     return std::unexpected(writer.error());
   }
@@ -70,8 +70,7 @@ Result<catalog::Snapshot> capture_candidate(const CaptureRequest& request) {
   if (!live) {
     return std::unexpected(live.error());
   }
-  Result<catalog::Snapshot> candidate =
-      catalog::as_candidate(request.loaded.policy.server, *live, request.reviewed);
+  Result<catalog::Snapshot> candidate = catalog::as_candidate(request.loaded.policy.server, *live, request.reviewed);
   if (candidate) {
     candidate->reviewed = false;
     candidate->launch = planned->prepared.fingerprint;

@@ -68,9 +68,8 @@ Result<pid_t> spawn(const CommandRequest& request, int output) {
   std::vector<char*> argv = pointers(request.argv);
   std::vector<char*> environment = pointers(request.environment);
   pid_t child = -1;
-  const int error =
-      ::posix_spawn(&child, request.argv[0].c_str(), &settings.actions, &settings.attributes, argv.data(),
-                    environment.data());
+  const int error = ::posix_spawn(&child, request.argv[0].c_str(), &settings.actions, &settings.attributes, argv.data(),
+                                  environment.data());
   if (error != 0) {
     return fail(Errc::launch_failed, errno_text("cannot start the program", error), request.argv[0]);
   }
@@ -187,7 +186,8 @@ std::string system_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     return {};
   }
-  for (const std::string_view folder : {"/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"}) {
+  for (const std::string_view folder :
+       {"/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"}) {
     std::string path = text::cat(folder, '/', name);
     if (::access(path.c_str(), X_OK) == 0) {
       return path;

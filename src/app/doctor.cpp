@@ -41,8 +41,8 @@ std::string cell(const sandbox::Assessment& assessment, std::string_view guarant
 // Why something does not hold, one line each.
 std::string reasons(const sandbox::Assessment& assessment) {
   if (!assessment.usable) {
-    return text::cat("  ", assessment.backend, ": cannot be used: ",
-                     text::printable(assessment.error.to_string(), 2000), '\n');
+    return text::cat("  ", assessment.backend,
+                     ": cannot be used: ", text::printable(assessment.error.to_string(), 2000), '\n');
   }
   std::string out;
   for (const sandbox::Guarantee& guarantee : assessment.guarantees) {
@@ -90,9 +90,10 @@ std::string examine(const Caller& caller, Style style) {
     return text::cat("This machine could not be examined: ", text::printable(host.error().to_string()), '\n');
   }
   std::string out = render_assessments(sandbox::assess(spec, *host), style);
-  out += text::cat("\nLandlock ABI: ", host->landlock_abi, host->landlock_abi == 0 ? " (none)" : "",
-                   "; started by ", host->root() ? "root, servers run as uid " + std::to_string(host->server_uid)
-                                                 : "uid " + std::to_string(host->uid), '\n');
+  out += text::cat("\nLandlock ABI: ", host->landlock_abi, host->landlock_abi == 0 ? " (none)" : "", "; started by ",
+                   host->root() ? "root, servers run as uid " + std::to_string(host->server_uid)
+                                : "uid " + std::to_string(host->uid),
+                   '\n');
   return out;
 }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kSystemPath = "/usr/local/bin:/usr/bin:/bin";
 
 bool is_executable_file(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
 
@@ -42,9 +42,9 @@ Result<Program> find_program(const std::string& argv0, const Caller& caller) {
     return at(argv0);
   }
   if (argv0.empty() || argv0.find('/') != std::string::npos) {
-    return fail(Errc::policy_invalid, text::cat("launch.command begins with the relative path '", text::printable(argv0),
-                                                "'"),
-                {}, "write a bare name or an absolute path");
+    return fail(Errc::policy_invalid,
+                text::cat("launch.command begins with the relative path '", text::printable(argv0), "'"), {},
+                "write a bare name or an absolute path");
   }
   const auto found = caller.environment.find("PATH");
   const std::string_view path = found == caller.environment.end() ? kSystemPath : std::string_view(found->second);

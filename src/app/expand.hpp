@@ -14,8 +14,8 @@ namespace cordon::app {
 Result<std::string> expand_home(std::string_view path, const std::string& home);
 
 struct Program {
-  std::string path = {};   // as found: absolute, perhaps a symlink
-  std::string real = {};   // the file that this leads to
+  std::string path = {};  // as found: absolute, perhaps a symlink
+  std::string real = {};  // the file that this leads to
 };
 
 // argv[0] of a server: an absolute path, or a bare name that is looked for once in the absolute entries of the caller's

@@ -39,9 +39,12 @@ Result<std::string> facts_of(const FactsRequest& request) {
   if (!loaded) {
     return std::unexpected(loaded.error());
   }
-  const Result<PreparedLaunch> prepared =
-      prepare_launch({loaded->policy, request.caller, request.client_command, own_paths(request.caller, *loaded),
-                      {}, LaunchRequest::Depth::show});
+  const Result<PreparedLaunch> prepared = prepare_launch({loaded->policy,
+                                                          request.caller,
+                                                          request.client_command,
+                                                          own_paths(request.caller, *loaded),
+                                                          {},
+                                                          LaunchRequest::Depth::show});
   if (!prepared) {
     return std::unexpected(prepared.error());
   }

@@ -21,7 +21,7 @@ namespace cordon::app {
 namespace {
 
 bool is_regular_file(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
@@ -88,7 +88,7 @@ void compare_files(const catalog::LaunchFingerprint& reviewed, const catalog::La
 
 Result<std::string> file_digest(const std::string& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  struct stat info {};
+  struct stat info{};
   if (!file || ::fstat(file.get(), &info) != 0) {
     return fail(Errc::file_unreadable, errno_text("open", errno), path, "make it readable for this user");
   }

@@ -17,9 +17,9 @@ Result<std::string> file_digest(const std::string& path);
 
 struct FingerprintInput {
   const policy::Policy& policy;
-  std::vector<std::string> command = {};       // launch.command, or the client's where the policy takes it
-  std::string executable = {};                 // real path of argv[0]
-  std::vector<sandbox::Mount> mounts = {};     // where inside paths of argv lie outside
+  std::vector<std::string> command = {};    // launch.command, or the client's where the policy takes it
+  std::string executable = {};              // real path of argv[0]
+  std::vector<sandbox::Mount> mounts = {};  // where inside paths of argv lie outside
 };
 
 // Files in argv are the arguments, or what follows "=" in them, that name a regular file: by an absolute inside path,

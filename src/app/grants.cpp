@@ -26,7 +26,7 @@ Result<std::string> existing_path(const policy::Policy& policy, const policy::Gr
     return refuse(policy, grant, path.error().detail, path.error().remedy);
   }
   const std::string shown = text::printable(*path);
-  struct stat info {};
+  struct stat info{};
   if (::stat(path->c_str(), &info) != 0) {
     return refuse(policy, grant, text::cat("'", shown, "' cannot be granted or denied: ", errno_text("stat", errno)),
                   "create it, or take the entry out");
@@ -48,9 +48,14 @@ bool needs_reason(const std::string& path, const std::string& home) {
   if (is_within(home, path)) {
     return true;  // "/", "/home", "~"
   }
-  constexpr std::array<std::string_view, 8> kPrivate = {
-      "/.ssh",          "/.aws",          "/.mozilla",      "/.config/google-chrome", "/.config/chromium",
-      "/.config/BraveSoftware", "/.config/microsoft-edge", "/snap/firefox"};
+  constexpr std::array<std::string_view, 8> kPrivate = {"/.ssh",
+                                                        "/.aws",
+                                                        "/.mozilla",
+                                                        "/.config/google-chrome",
+                                                        "/.config/chromium",
+                                                        "/.config/BraveSoftware",
+                                                        "/.config/microsoft-edge",
+                                                        "/snap/firefox"};
   return std::ranges::any_of(kPrivate, [&](std::string_view part) {
     const std::string secret = text::cat(home, part);
     return is_within(path, secret) || is_within(secret, path);
@@ -83,7 +88,8 @@ Status add_mount(const policy::Policy& policy, const policy::Grant& grant, const
       continue;
     }
     if (other.source != *source) {
-      return refuse(policy, grant, text::cat("two grants appear at '", text::printable(target), "'"), "change one `at`");
+      return refuse(policy, grant, text::cat("two grants appear at '", text::printable(target), "'"),
+                    "change one `at`");
     }
     other.writable = other.writable || writable;  // write implies read
     return {};
@@ -114,8 +120,8 @@ Status add_deny(const policy::Policy& policy, const policy::Grant& grant, const 
   if (shown) {
     return {};
   }
-  const bool means_inside = std::ranges::any_of(
-      out.mounts, [&](const sandbox::Mount& mount) { return is_within(*path, mount.target); });
+  const bool means_inside =
+      std::ranges::any_of(out.mounts, [&](const sandbox::Mount& mount) { return is_within(*path, mount.target); });
   if (means_inside) {
     return refuse(policy, grant, text::cat("'", text::printable(*path), "' names a place inside the sandbox"),
                   "name the path outside, as it is granted");
@@ -198,8 +204,7 @@ Status check_write_grants(const policy::Policy& policy, const Caller& caller, co
 std::string outside_path(const std::vector<sandbox::Mount>& mounts, const std::string& inside) {
   const sandbox::Mount* innermost = nullptr;
   for (const sandbox::Mount& mount : mounts) {
-    if (is_within(inside, mount.target) &&
-        (innermost == nullptr || mount.target.size() > innermost->target.size())) {
+    if (is_within(inside, mount.target) && (innermost == nullptr || mount.target.size() > innermost->target.size())) {
       innermost = &mount;
     }
   }

@@ -44,7 +44,8 @@ Result<MacKey> parse_key(const run::TrustedFile& file) {
     key[i] = static_cast<std::uint8_t>(valid ? high * 16 + low : 0);
   }
   if (!valid) {
-    return fail(Errc::audit_unavailable, "is no key of 64 hexadecimal digits", file.path, "remove it; a new one is made");
+    return fail(Errc::audit_unavailable, "is no key of 64 hexadecimal digits", file.path,
+                "remove it; a new one is made");
   }
   return key;
 }
@@ -70,8 +71,7 @@ Result<MacKey> installation_key(const Caller& caller) {
     MacKey fresh{};
     fill_random(fresh);
     // Never replaced: of two first launches, one wins and the other takes its key.
-    const Status written =
-        run::write_atomic(path, hex(fresh) + '\n', {.replace = run::Replace::never, .mode = 0600});
+    const Status written = run::write_atomic(path, hex(fresh) + '\n', {.replace = run::Replace::never, .mode = 0600});
     present = run::read_trusted_if_present(path);
     if (!present || !*present) {
       return unavailable(written ? Error{Errc::audit_unavailable, "vanished", path} : written.error());

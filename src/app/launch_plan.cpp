@@ -134,8 +134,7 @@ Status add_environment(const LaunchRequest& request, PreparedLaunch& out) {
       out.secrets.push_back({name, value});
     }
   }
-  for (const auto& [name, value] :
-       environment_of(request.policy.launch, request.caller, secrets, out.spec)) {
+  for (const auto& [name, value] : environment_of(request.policy.launch, request.caller, secrets, out.spec)) {
     out.environment_names.push_back(name);
     out.spec.environment.push_back(text::cat(name, '=', value));
   }

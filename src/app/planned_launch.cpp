@@ -39,7 +39,7 @@ Result<UniqueFd> open_stderr_file(const Caller& caller, const std::string& serve
   }
   const std::string path = text::cat(*folder, '/', server, ".log");
   UniqueFd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600));
-  struct stat info {};
+  struct stat info{};
   if (!file || ::fstat(file.get(), &info) != 0) {
     return fail(Errc::file_unreadable, errno_text("open", errno), path);
   }

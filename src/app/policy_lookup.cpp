@@ -23,7 +23,7 @@ bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <
 
 // lstat: a dangling symlink is an entry too, and is refused later instead of being passed over.
 bool has_entry(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return ::lstat(path.c_str(), &info) == 0;
 }
 
@@ -38,7 +38,8 @@ std::string without_extension(std::string name) {
 }
 
 std::array<std::string, 3> policy_folders(const Caller& caller) {
-  return {caller.config_folder() + "/policies", caller.system_config + "/policies", caller.share_folder() + "/policies"};
+  return {caller.config_folder() + "/policies", caller.system_config + "/policies",
+          caller.share_folder() + "/policies"};
 }
 
 // The names of all policies that could have been meant, for "did you mean".
@@ -93,8 +94,7 @@ bool valid_name(std::string_view name) {
   if (name.empty() || name.size() > kMaxName || !is_alphanumeric(name.front())) {
     return false;
   }
-  return std::ranges::all_of(name,
-                             [](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
+  return std::ranges::all_of(name, [](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
 }
 
 Result<PolicyLocation> locate_policy(const Caller& caller, const PolicyChoice& choice) {

@@ -17,9 +17,8 @@ using catalog::Snapshot;
 constexpr std::string_view kUnknown = "unknown";
 
 std::vector<PinnedTool>::iterator place_of(Snapshot& snapshot, std::string_view name) {
-  return std::ranges::lower_bound(snapshot.tools, name, {}, [](const PinnedTool& tool) -> std::string_view {
-    return tool.name;
-  });
+  return std::ranges::lower_bound(snapshot.tools, name, {},
+                                  [](const PinnedTool& tool) -> std::string_view { return tool.name; });
 }
 
 // Definitions that count as the same keep their pin, whatever class the candidate file carries.

@@ -16,8 +16,8 @@ namespace cordon::app {
 class ReviewDialog {
  public:
   // `review` must outlive the dialog and have at least one item.
-  // `width`: columns of the terminal. Every line is broken by us, with our mark in front, so that a server's text cannot
-  // begin one and pose as ours.
+  // `width`: columns of the terminal. Every line is broken by us, with our mark in front, so that a server's text
+  // cannot begin one and pose as ours.
   ReviewDialog(Review& review, Style style, std::size_t width = 80);
 
   // What to show now, ending in a prompt without a line end. Empty once the dialog is over.
@@ -42,8 +42,8 @@ class ReviewDialog {
   std::size_t width_;
   State state_ = State::item;
   std::size_t current_ = 0;
-  bool show_item_ = true;   // false after an answer that leaves the item on the screen
-  std::string note_ = {};   // about the last answer
+  bool show_item_ = true;  // false after an answer that leaves the item on the screen
+  std::string note_ = {};  // about the last answer
 };
 
 }  // namespace cordon::app

@@ -17,9 +17,12 @@ Result<catalog::Snapshot> candidate_from_file(const ReviewRequest& request, cons
   if (!candidate) {
     return candidate;
   }
-  const Result<PreparedLaunch> launch =
-      prepare_launch({loaded.policy, request.caller, request.client_command, own_paths(request.caller, loaded), {},
-                      LaunchRequest::Depth::show});
+  const Result<PreparedLaunch> launch = prepare_launch({loaded.policy,
+                                                        request.caller,
+                                                        request.client_command,
+                                                        own_paths(request.caller, loaded),
+                                                        {},
+                                                        LaunchRequest::Depth::show});
   if (!launch) {
     return std::unexpected(launch.error());
   }
@@ -75,8 +78,9 @@ Result<OpenReview> open_review(const ReviewRequest& request, ReviewScope scope) 
 
 Result<std::string> finish_review(const Caller& caller, const OpenReview& open, const std::string& reviewer,
                                   bool unattended) {
-  return store_snapshot(caller, open.loaded,
-                        open.review.result({reviewer, rfc3339(static_cast<std::int64_t>(std::time(nullptr))), unattended}));
+  return store_snapshot(
+      caller, open.loaded,
+      open.review.result({reviewer, rfc3339(static_cast<std::int64_t>(std::time(nullptr))), unattended}));
 }
 
 }  // namespace cordon::app

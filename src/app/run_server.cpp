@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run_server.hpp"
 
-#include <unistd.h>
-
 #include <memory>
 #include <optional>
 #include <utility>
@@ -95,8 +93,7 @@ Status RunCase::check_launch() {
   if (!snapshot_.snapshot) {
     return {};
   }
-  std::vector<std::string> differences =
-      launch_differences(snapshot_.snapshot->launch, planned_->prepared.fingerprint);
+  std::vector<std::string> differences = launch_differences(snapshot_.snapshot->launch, planned_->prepared.fingerprint);
   if (differences.empty()) {
     return {};
   }
@@ -109,9 +106,8 @@ Status RunCase::check_launch() {
 }
 
 Status RunCase::begin_audit() {
-  Result<audit::Writer> writer =
-      open_audit({request_.caller, loaded_->policy.server, session_id_, request_.version,
-                  planned_ ? planned_->prepared.secrets : std::vector<NamedSecret>()});
+  Result<audit::Writer> writer = open_audit({request_.caller, loaded_->policy.server, session_id_, request_.version,
+                                             planned_ ? planned_->prepared.secrets : std::vector<NamedSecret>()});
   if (!writer) {
     return std::unexpected(writer.error());
   }
@@ -134,8 +130,7 @@ Status RunCase::start() {
     return opened;
   }
   // The record of what is about to be started comes before it is started.
-  const std::string record =
-      launch_record({"run", *loaded_, snapshot_, *planned_, differences_, request_.read_only});
+  const std::string record = launch_record({"run", *loaded_, snapshot_, *planned_, differences_, request_.read_only});
   if (Status recorded = audit_->append(record); !recorded) {
     return recorded;
   }
@@ -196,8 +191,8 @@ int RunCase::converse(std::optional<Error> failure) {
     records.emplace(*audit_);
   }
   run::ProxyConfig proxy;
-  proxy.client_in = STDIN_FILENO;
-  proxy.client_out = STDOUT_FILENO;
+  proxy.client_in = request_.client_in;
+  proxy.client_out = request_.client_out;
   proxy.server = std::move(server_);
   run::RecordSink& sink = records ? static_cast<run::RecordSink&>(*records) : nothing;
   const Result<int> status = run::run_proxy(std::move(proxy), engine, sink, log);

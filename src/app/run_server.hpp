@@ -17,9 +17,11 @@ struct RunRequest {
   std::vector<std::string> client_command = {};
   bool read_only = false;
   std::string version = {};
+  int client_in = -1;  // borrowed
+  int client_out = -1;
 };
 
-// Speaks to the client on stdin and stdout until the session is over. The exit status.
+// Speaks to the client until the session is over. The exit status.
 int run_server(const RunRequest& request);
 
 }  // namespace cordon::app

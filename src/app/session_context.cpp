@@ -32,7 +32,7 @@ Status check_ceilings(const Caller& caller) {
     return refuse(kCeilingVariable);
   }
   const std::string system = caller.system_config + "/ceiling.yaml";
-  struct stat info {};
+  struct stat info{};
   if (::lstat(system.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR)) {
     return refuse(system);
   }
@@ -125,18 +125,17 @@ Status admit_snapshot(const LoadedPolicy& loaded, const LoadedSnapshot& found) {
 }
 
 Result<std::string> store_snapshot(const Caller& caller, const LoadedPolicy& loaded, catalog::Snapshot snapshot) {
-  const SnapshotLocation location =
-      snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot);
-  snapshot.policy = location.bound ? catalog::PolicyBinding{loaded.location.path, loaded.digest}
-                                   : catalog::PolicyBinding{};
+  const SnapshotLocation location = snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot);
+  snapshot.policy =
+      location.bound ? catalog::PolicyBinding{loaded.location.path, loaded.digest} : catalog::PolicyBinding{};
   if (location.bound) {
     if (const Result<std::string> folder = run::ensure_private_folder(parent_of(location.path)); !folder) {
       return std::unexpected(folder.error());
     }
   }
   // Nothing secret is in it, and a policy of root's may be used by everybody.
-  const Status written =
-      run::write_atomic(location.path, formats::write_snapshot(snapshot), {.replace = run::Replace::existing, .mode = 0644});
+  const Status written = run::write_atomic(location.path, formats::write_snapshot(snapshot),
+                                           {.replace = run::Replace::existing, .mode = 0644});
   if (!written) {
     return std::unexpected(written.error());
   }
@@ -144,8 +143,7 @@ Result<std::string> store_snapshot(const Caller& caller, const LoadedPolicy& loa
 }
 
 Result<catalog::Snapshot> load_candidate(const std::string& path, const LoadedPolicy& loaded) {
-  const Result<run::TrustedFile> file =
-      run::read_trusted(path, {.max_bytes = formats::kCatalogFileLimits.max_bytes});
+  const Result<run::TrustedFile> file = run::read_trusted(path, {.max_bytes = formats::kCatalogFileLimits.max_bytes});
   if (!file) {
     return std::unexpected(file.error());
   }
@@ -165,8 +163,7 @@ Result<catalog::Snapshot> load_candidate(const std::string& path, const LoadedPo
 OwnPaths own_paths(const Caller& caller, const LoadedPolicy& loaded) {
   OwnPaths out = own_paths(caller, loaded.location.path,
                            snapshot_to_read(caller, loaded.location, loaded.policy.catalog.snapshot).path);
-  out.files.push_back(
-      snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot).path);
+  out.files.push_back(snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot).path);
   return out;
 }
 

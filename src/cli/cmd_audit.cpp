@@ -15,7 +15,7 @@ class Audit final : public Command {
   void declare(Options& options) override {
     options.positionals("show|verify [NAME]", words_, "what to do, and the server or policy whose log is meant");
     policy_.declare_file(options);
-    options.value("--format", format_, "text (default) or json");
+    options.value("--format", "FORMAT", format_, "text (default) or json");
   }
 
   int execute(const Invocation& invocation) override {

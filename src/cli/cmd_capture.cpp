@@ -18,7 +18,7 @@ class Capture final : public Command {
  public:
   void declare(Options& options) override {
     policy_.declare(options);
-    options.value("-o,--output", output_, "write the candidate to this FILE; - is standard output");
+    options.value("-o,--output", "FILE", output_, "write the candidate to this FILE; - is standard output");
     options.unsupported_flag("--twice");
     options.unsupported_value("--ceiling");
   }
@@ -52,8 +52,9 @@ class Capture final : public Command {
     if (const Status written = run::write_atomic(path, text); !written) {
       return report(written.error());
     }
-    print_err(text::cat(candidate->tools.size(), " tools written to ", text::printable(path), "\nReview them: mcp-cordon review ",
-                        text::printable(policy_.spelled()), " --candidate ", text::printable(path), '\n'));
+    print_err(text::cat(candidate->tools.size(), " tools written to ", text::printable(path),
+                        "\nReview them: mcp-cordon review ", text::printable(policy_.spelled()), " --candidate ",
+                        text::printable(path), '\n'));
     return kFine;
   }
 

@@ -20,7 +20,7 @@ class Diff final : public Command {
   void declare(Options& options) override {
     options.positionals("NAME|OLD NEW", words_, "a policy's NAME, or two catalog files");
     policy_.declare_file(options);
-    options.value("--format", format_, "text (default) or json");
+    options.value("--format", "FORMAT", format_, "text (default) or json");
     options.flag("--exit-code", exit_code_, "end with 1 when there is drift");
     options.unsupported_value("--ceiling");
   }
@@ -29,10 +29,12 @@ class Diff final : public Command {
     if (const int status = check_words(invocation); status != kFine) {
       return status;
     }
-    const Result<catalog::Diff> diff =
-        words_.size() == 2 ? app::compare_files(words_[0], words_[1])
-                           : app::compare_live({invocation.caller, {words_.empty() ? "" : words_[0], policy_.file()},
-                                                invocation.after, CORDON_VERSION});
+    const Result<catalog::Diff> diff = words_.size() == 2
+                                           ? app::compare_files(words_[0], words_[1])
+                                           : app::compare_live({invocation.caller,
+                                                                {words_.empty() ? "" : words_[0], policy_.file()},
+                                                                invocation.after,
+                                                                CORDON_VERSION});
     if (!diff) {
       return report(diff.error());
     }

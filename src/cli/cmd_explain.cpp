@@ -23,8 +23,8 @@ class Explain final : public Command {
     if (words_.size() != expected) {
       return usage_error(policy_.has_file() ? "give a TOOL" : "give a policy's NAME and a TOOL");
     }
-    const Result<std::string> text = app::explain(
-        invocation.caller, {policy_.has_file() ? "" : words_.front(), policy_.file()}, words_.back());
+    const Result<std::string> text =
+        app::explain(invocation.caller, {policy_.has_file() ? "" : words_.front(), policy_.file()}, words_.back());
     if (!text) {
       return report(text.error());
     }

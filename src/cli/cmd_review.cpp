@@ -17,9 +17,9 @@ class ReviewCommand final : public Command {
  public:
   void declare(Options& options) override {
     policy_.declare(options);
-    options.value("--candidate", candidate_, "review this FILE of capture; nothing is started");
+    options.value("--candidate", "FILE", candidate_, "review this FILE of capture; nothing is started");
     options.flag("--accept-all", accept_all_, "accept everything without a person; recorded as unattended");
-    options.value("--reviewer", reviewer_, "who reviews (default: the account's name)");
+    options.value("--reviewer", "NAME", reviewer_, "who reviews (default: the account's name)");
     options.flag("--all", all_, "ask about every tool, also those that did not change");
     options.unsupported_flag("--sign");
     options.unsupported_value("--ceiling");
@@ -42,9 +42,9 @@ class ReviewCommand final : public Command {
       }
       terminal.emplace(std::move(*opened));
     }
-    Result<app::OpenReview> open = app::open_review(
-        {invocation.caller, *choice, invocation.after, candidate_, CORDON_VERSION},
-        all_ ? app::ReviewScope::everything : app::ReviewScope::differences);
+    Result<app::OpenReview> open =
+        app::open_review({invocation.caller, *choice, invocation.after, candidate_, CORDON_VERSION},
+                         all_ ? app::ReviewScope::everything : app::ReviewScope::differences);
     if (!open) {
       return report(open.error());
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // run: the proxy. Its stdout belongs to the protocol.
 
+#include <unistd.h>
+
 #include "app/run_server.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
@@ -27,7 +29,8 @@ class Run final : public Command {
     if (invocation.has_separator && invocation.after.empty()) {
       return usage_error("there is no command after --");
     }
-    return app::run_server({invocation.caller, *choice, invocation.after, read_only_, CORDON_VERSION});
+    return app::run_server(
+        {invocation.caller, *choice, invocation.after, read_only_, CORDON_VERSION, STDIN_FILENO, STDOUT_FILENO});
   }
 
  private:

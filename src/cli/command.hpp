@@ -23,9 +23,9 @@ inline constexpr int kUsage = 2;
 struct Option {
   enum class Kind : std::uint8_t { flag, value, positional, positionals, unsupported_flag, unsupported_value };
   Kind kind = Kind::flag;
-  std::string name = {};  // "--read-only" or "-o,--output"; a positional's in capitals
+  std::string name = {};   // "--read-only" or "-o,--output"; a positional's in capitals
+  std::string takes = {};  // what a value is, for --help: FILE
   std::string help = {};
-  bool required = false;
   bool* flag = nullptr;
   std::string* value = nullptr;
   std::vector<std::string>* values = nullptr;
@@ -34,7 +34,7 @@ struct Option {
 class Options {
  public:
   void flag(std::string name, bool& target, std::string help);
-  void value(std::string name, std::string& target, std::string help);
+  void value(std::string name, std::string takes, std::string& target, std::string help);
   void positional(std::string name, std::string& target, std::string help);
   void positionals(std::string name, std::vector<std::string>& target, std::string help);
   // A flag of the contract that this version does not enforce: refused, never ignored, and not shown in --help.
@@ -48,8 +48,8 @@ class Options {
 
 struct Invocation {
   app::Caller caller = {};
-  bool has_separator = false;              // "--" stood on the command line
-  std::vector<std::string> after = {};     // what followed it
+  bool has_separator = false;           // "--" stood on the command line
+  std::vector<std::string> after = {};  // what followed it
 };
 
 class Command {
@@ -66,7 +66,7 @@ class Command {
 
 struct CommandEntry {
   std::string_view name;
-  std::string_view summary;  // one line for --help
+  std::string_view summary;    // one line for --help
   bool takes_command = false;  // words after "--" are a server's command line
   std::unique_ptr<Command> (*make)() = nullptr;
 };

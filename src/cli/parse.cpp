@@ -19,8 +19,8 @@ struct Declared {
   std::unique_ptr<Command> command = {};
   Options options = {};
   CLI::App* app = nullptr;
-  std::deque<bool> given = {};            // per unsupported flag: stable addresses
-  std::deque<std::string> ignored = {};   // values of unsupported options
+  std::deque<bool> given = {};           // per unsupported flag: stable addresses
+  std::deque<std::string> ignored = {};  // values of unsupported options
   std::vector<std::pair<std::string, CLI::Option*>> unsupported = {};
 };
 
@@ -31,11 +31,13 @@ void add_option(Declared& declared, const Option& option) {
       app.add_flag(option.name, *option.flag, option.help);
       return;
     case Option::Kind::value:
+      app.add_option(option.name, *option.value, option.help)->type_name(option.takes);
+      return;
     case Option::Kind::positional:
-      app.add_option(option.name, *option.value, option.help);
+      app.add_option(option.name, *option.value, option.help)->type_name("");
       return;
     case Option::Kind::positionals:
-      app.add_option(option.name, *option.values, option.help);
+      app.add_option(option.name, *option.values, option.help)->type_name("");
       return;
     case Option::Kind::unsupported_flag: {
       bool& target = declared.given.emplace_back(false);
@@ -130,7 +132,7 @@ Parsed parse(std::span<const std::string> arguments, std::string_view version) {
     root.parse(std::move(before));
   } catch (const CLI::CallForHelp&) {
     Parsed out;
-    out.out = chosen() != nullptr ? chosen()->app->help() : root.help();
+    out.out = chosen() != nullptr ? chosen()->app->help("mcp-cordon") : root.help();
     return out;
   } catch (const CLI::CallForVersion&) {
     Parsed out;

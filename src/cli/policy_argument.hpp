@@ -17,7 +17,7 @@ class PolicyArgument {
     declare_file(options);
   }
   // For commands whose positionals mean something else.
-  void declare_file(Options& options) { options.value("--policy", file_, "a policy FILE in place of NAME"); }
+  void declare_file(Options& options) { options.value("--policy", "FILE", file_, "a policy FILE in place of NAME"); }
 
   // Nothing, after a message on stderr, unless exactly one of both was given.
   std::optional<app::PolicyChoice> choice() const;

@@ -33,8 +33,8 @@ catalog::Snapshot reviewed(const std::string& effect, catalog::EffectSource sour
 
 TEST_CASE("check finds every fault of a policy, with its place") {
   const TempFolder temp;
-  const std::string path =
-      temp.file("one.yaml", "version: 1\nserver: one\nlaunch: {command: [a]}\nisolaton: {}\ntools: {effects: {raed: allow}}\n");
+  const std::string path = temp.file(
+      "one.yaml", "version: 1\nserver: one\nlaunch: {command: [a]}\nisolaton: {}\ntools: {effects: {raed: allow}}\n");
   const std::vector<Error> faults = check_file(path);
   REQUIRE(faults.size() == 2);
   CHECK(faults[0].where.starts_with(path + ":4:1"));
@@ -46,8 +46,8 @@ TEST_CASE("check tells policies from snapshots by their text") {
   const TempFolder temp;
   CHECK(check_file(temp.file("good.yaml", "version: 1\nserver: one\nlaunch: {command: [a]}\n")).empty());
   CHECK(check_file(temp.file("json.yaml", R"({"version": 1, "server": "one", "launch": {"command": ["a"]}})")).empty());
-  CHECK(check_file(temp.file("good.catalog.json",
-                             formats::write_snapshot(reviewed("read", catalog::EffectSource::reviewer))))
+  CHECK(check_file(
+            temp.file("good.catalog.json", formats::write_snapshot(reviewed("read", catalog::EffectSource::reviewer))))
             .empty());
   REQUIRE(check_file(temp.file("bad.json", "{\"format\": 1}")).size() == 1);
   CHECK(check_file(temp.at("bad.json"))[0].code == Errc::snapshot_invalid);
@@ -57,7 +57,8 @@ TEST_CASE("check tells policies from snapshots by their text") {
 TEST_CASE("two plain lists of tools can be compared") {
   const TempFolder temp;
   const std::string before = temp.file("old.json", R"({"tools":[{"name":"a","description":"x"}]})");
-  const std::string after = temp.file("new.json", R"({"result":{"tools":[{"name":"a","description":"y"},{"name":"b"}]}})");
+  const std::string after =
+      temp.file("new.json", R"({"result":{"tools":[{"name":"a","description":"y"},{"name":"b"}]}})");
   const Result<catalog::Diff> diff = compare_files(before, after);
   REQUIRE_MESSAGE(diff.has_value(), diff.error().to_string());
   CHECK(diff->changes.size() == 2);
@@ -117,7 +118,8 @@ TEST_CASE("audit show prints records escaped, verify finds an edit") {
     config.session_id = "abc";
     Result<audit::Writer> writer = audit::Writer::open(std::move(config));
     REQUIRE(writer.has_value());
-    REQUIRE(writer->append("{\"event\":\"call\",\"tool\":\"na\\u001bme\",\"why\":\"two words\",\"count\":3}").has_value());
+    REQUIRE(
+        writer->append("{\"event\":\"call\",\"tool\":\"na\\u001bme\",\"why\":\"two words\",\"count\":3}").has_value());
     path = writer->path();
   }
   CHECK(*audited_server(caller, {"one", ""}) == "one");

@@ -21,9 +21,7 @@ policy::Grant grant(std::string path, std::string at = {}, std::string reason = 
   return {std::move(path), std::move(at), std::move(reason), {7, 3}};
 }
 
-bool says(const Error& error, std::string_view text) {
-  return error.to_string().find(text) != std::string::npos;
-}
+bool says(const Error& error, std::string_view text) { return error.to_string().find(text) != std::string::npos; }
 
 }  // namespace
 
@@ -138,14 +136,14 @@ TEST_CASE("no write grant reaches what belongs to us") {
     return check_write_grants(policy, caller, own).has_value();
   };
   CHECK(check(temp.at("proj/out")));
-  CHECK_FALSE(check(temp.at("proj")));                                    // holds the policy
-  CHECK_FALSE(check(temp.at("proj/one.yaml")));                           // is the policy
-  CHECK_FALSE(check(temp.at("proj/one.catalog.json")));                   // is the snapshot, even before it exists
-  CHECK_FALSE(check(temp.at("prefix/bin")));                              // holds the program
-  CHECK_FALSE(check(temp.at("prefix/libexec/mcp-cordon")));               // holds the helper
-  CHECK_FALSE(check("~/.local"));                                         // holds the state
-  CHECK_FALSE(check("~/.local/state/mcp-cordon/audit"));                  // lies in the state
-  CHECK_FALSE(check("~/.config/mcp-cordon/policies"));                    // lies in the configuration
+  CHECK_FALSE(check(temp.at("proj")));                       // holds the policy
+  CHECK_FALSE(check(temp.at("proj/one.yaml")));              // is the policy
+  CHECK_FALSE(check(temp.at("proj/one.catalog.json")));      // is the snapshot, even before it exists
+  CHECK_FALSE(check(temp.at("prefix/bin")));                 // holds the program
+  CHECK_FALSE(check(temp.at("prefix/libexec/mcp-cordon")));  // holds the helper
+  CHECK_FALSE(check("~/.local"));                            // holds the state
+  CHECK_FALSE(check("~/.local/state/mcp-cordon/audit"));     // lies in the state
+  CHECK_FALSE(check("~/.config/mcp-cordon/policies"));       // lies in the configuration
   CHECK_FALSE(check("/"));
   temp.link("sly", temp.at("proj"));
   CHECK_FALSE(check(temp.at("sly")));  // by another name

@@ -29,8 +29,8 @@ struct Fixture {
     policy.launch.command = {"sh", "-c", "true"};
   }
   Result<PreparedLaunch> prepare() const {
-    return prepare_launch({policy, caller, client_command, own_paths(caller, temp.at("one.yaml"), temp.at("one.json")),
-                           kNoFiles, depth});
+    return prepare_launch(
+        {policy, caller, client_command, own_paths(caller, temp.at("one.yaml"), temp.at("one.json")), kNoFiles, depth});
   }
 };
 
@@ -53,8 +53,7 @@ TEST_CASE("the server gets what the policy names and nothing else") {
   CHECK(out->spec.environment == std::vector<std::string>{"API_TOKEN=s3cret", "HOME=/home/cordon", "LANG=C.UTF-8",
                                                           "MODE=x", "PATH=/usr/local/bin:/usr/bin:/bin",
                                                           "TMPDIR=/tmp"});
-  CHECK(out->environment_names ==
-        std::vector<std::string>{"API_TOKEN", "HOME", "LANG", "MODE", "PATH", "TMPDIR"});
+  CHECK(out->environment_names == std::vector<std::string>{"API_TOKEN", "HOME", "LANG", "MODE", "PATH", "TMPDIR"});
   REQUIRE(out->secrets.size() == 1);
   CHECK(out->secrets[0].name == "API_TOKEN");
   CHECK(out->secrets[0].value == "s3cret");
@@ -111,7 +110,7 @@ TEST_CASE("a kept home lies in the state folder with mode 0700") {
   const Result<PreparedLaunch> out = f.prepare();
   REQUIRE(out.has_value());
   CHECK(out->spec.home_source == f.temp.at("home/.local/state/mcp-cordon/homes/one"));
-  struct stat info {};
+  struct stat info{};
   REQUIRE(::stat(out->spec.home_source.c_str(), &info) == 0);
   CHECK((info.st_mode & 0777) == 0700);
   f.policy.launch.home = policy::HomeMode::temporary;

@@ -48,7 +48,8 @@ Snapshot reviewed_of(const std::map<std::string, std::string>& tools) {
 }
 
 std::size_t item_named(const Review& review, std::string_view name) {
-  const auto found = std::ranges::find_if(review.items(), [&](const ReviewItem& item) { return item.change.name == name; });
+  const auto found =
+      std::ranges::find_if(review.items(), [&](const ReviewItem& item) { return item.change.name == name; });
   REQUIRE(found != review.items().end());
   return static_cast<std::size_t>(found - review.items().begin());
 }
@@ -238,7 +239,8 @@ TEST_CASE("when a diff leaves places out, the whole new definition is shown") {
                     std::string(description) + std::to_string(i) + "\"}";
     }
     catalog::Catalog live;
-    live.tools.push_back({"a", "{\"inputSchema\":{\"properties\":{" + properties + "},\"type\":\"object\"},\"name\":\"a\"}"});
+    live.tools.push_back(
+        {"a", "{\"inputSchema\":{\"properties\":{" + properties + "},\"type\":\"object\"},\"name\":\"a\"}"});
     Snapshot out = *catalog::as_candidate("one", live, nullptr);
     out.reviewed = false;
     return out;

@@ -69,7 +69,8 @@ TEST_CASE("a secret from a command runs with a clean environment") {
 
 TEST_CASE("a failing secret command tells its status and not what it printed") {
   const TempFolder temp;
-  const auto out = read_secrets(with({Source::command, "", {"sh", "-c", "echo s3cret; exit 3"}}), temp.caller(), kNoFiles);
+  const auto out =
+      read_secrets(with({Source::command, "", {"sh", "-c", "echo s3cret; exit 3"}}), temp.caller(), kNoFiles);
   REQUIRE_FALSE(out.has_value());
   CHECK(out.error().to_string().find("status 3") != std::string::npos);
   CHECK(out.error().to_string().find("s3cret") == std::string::npos);

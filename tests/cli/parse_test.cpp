@@ -38,8 +38,12 @@ TEST_CASE("the table of commands has no name twice") {
 }
 
 TEST_CASE("a wrong command line ends with status 2 and says so on stderr alone") {
-  const std::vector<std::vector<std::string>> wrong = {
-      {}, {"frobnicate"}, {"run", "name", "--no-such-flag"}, {"run", "a", "b"}, {"--no-such-flag"}, {"capture", "a", "-o"}};
+  const std::vector<std::vector<std::string>> wrong = {{},
+                                                       {"frobnicate"},
+                                                       {"run", "name", "--no-such-flag"},
+                                                       {"run", "a", "b"},
+                                                       {"--no-such-flag"},
+                                                       {"capture", "a", "-o"}};
   for (const std::vector<std::string>& arguments : wrong) {
     CAPTURE(arguments.size());
     const Parsed out = parsed(arguments);
@@ -79,10 +83,13 @@ TEST_CASE("words after -- are refused where no server is started") {
 }
 
 TEST_CASE("what this version does not enforce is refused, never ignored") {
-  const std::vector<std::vector<std::string>> later = {
-      {"run", "x", "--ceiling", "f"},  {"run", "x", "--ceiling=f"}, {"run", "x", "--expect-facts", "sha"},
-      {"run", "x", "--trace"},         {"capture", "x", "--twice"}, {"review", "x", "--sign"},
-      {"explain", "x", "t", "--arguments", "{}"}};
+  const std::vector<std::vector<std::string>> later = {{"run", "x", "--ceiling", "f"},
+                                                       {"run", "x", "--ceiling=f"},
+                                                       {"run", "x", "--expect-facts", "sha"},
+                                                       {"run", "x", "--trace"},
+                                                       {"capture", "x", "--twice"},
+                                                       {"review", "x", "--sign"},
+                                                       {"explain", "x", "t", "--arguments", "{}"}};
   for (const std::vector<std::string>& arguments : later) {
     CAPTURE(arguments[2]);
     const Parsed out = parsed(arguments);
@@ -92,6 +99,4 @@ TEST_CASE("what this version does not enforce is refused, never ignored") {
   }
 }
 
-TEST_CASE("flags of later versions are not offered") {
-  CHECK_FALSE(says(parsed({"run", "--help"}).out, "--trace"));
-}
+TEST_CASE("flags of later versions are not offered") { CHECK_FALSE(says(parsed({"run", "--help"}).out, "--trace")); }
