@@ -130,6 +130,7 @@ BubblewrapFacts probe_bubblewrap(const HostFacts& facts, bool attempt) {
   if (!attempt) {
     return found;
   }
+  // --as-pid-1, or bwrap's own pid 1 would outlive it and be left to whoever adopts orphans.
   const ToolOutput ran = run_tool({found.path,
                                    "--unshare-user",
                                    "--unshare-pid",
@@ -139,6 +140,7 @@ BubblewrapFacts probe_bubblewrap(const HostFacts& facts, bool attempt) {
                                    "--unshare-cgroup",
                                    "--cap-drop",
                                    "ALL",
+                                   "--as-pid-1",
                                    "--new-session",
                                    "--die-with-parent",
                                    "--clearenv",
