@@ -2,9 +2,12 @@
 // Real launches: interpreters run, grants show what they should, and what cannot be done exactly is not done at all.
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 
 #include "base/text.hpp"
@@ -53,6 +56,31 @@ std::string refusal(const sandbox::LaunchSpec& spec) {
     const test::Outcome outcome = test::run(test::plan_for(spec));
     return outcome.status.empty() ? text::cat("ran: ", outcome.out) : outcome.status;
   });
+}
+
+// Runs the body in a child with a mount namespace of its own.
+std::string in_own_mounts(const std::function<std::string()>& body) {
+  return test::in_child([&] {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+      return errno_text("unshare", errno);
+    }
+    return body();
+  });
+}
+
+// Runs the body in a user namespace that allows no further ones. Changes the process: call it in a child.
+std::string without_user_namespaces(const std::function<std::string()>& body) {
+  const std::string uid = text::cat(::geteuid(), " ", ::geteuid(), " 1\n");
+  const std::string gid = text::cat(::getegid(), " ", ::getegid(), " 1\n");
+  const auto put = [](const char* path, const std::string& content) {
+    const UniqueFd file(::open(path, O_WRONLY | O_CLOEXEC));
+    return file && ::write(file.get(), content.data(), content.size()) == static_cast<ssize_t>(content.size());
+  };
+  if (::unshare(CLONE_NEWUSER) != 0 || !put("/proc/self/setgroups", "deny") || !put("/proc/self/uid_map", uid) ||
+      !put("/proc/self/gid_map", gid) || !put("/proc/sys/user/max_user_namespaces", "0")) {
+    return errno_text("user namespace of the test", errno);
+  }
+  return body();
 }
 
 std::string run_interpreter(BackendChoice backend, std::vector<std::string> argv, const std::string& preset) {
@@ -247,6 +275,58 @@ TEST_CASE("a minimal /proc shows processes only") {
       test::spec_for({"/bin/sh", "-c", "ls /proc | grep -v '^[0-9]*$' | sort | tr '\\n' ' '"}, BackendChoice::native);
   spec.proc_minimal = true;
   CHECK(test::run(test::plan_for(spec)).out == "self thread-self ");
+}
+
+TEST_CASE("a static program needs no preset") {
+  everywhere([](BackendChoice backend) {
+    sandbox::LaunchSpec spec = test::spec_for({CORDON_TEST_PROBE}, backend);
+    spec.runtime = {"none"};
+    const test::Outcome outcome = test::run(test::plan_for(spec));
+    return expect("", outcome.status) + expect_part(R"("id":"inside","expected":"yes","got":"yes")", outcome.out);
+  });
+}
+
+TEST_CASE("root does not grant what it could not share with the server") {
+  if (::geteuid() != 0) {
+    MESSAGE("skipped: needs root");
+    return;
+  }
+  for (const BackendChoice backend : kBackends) {
+    if (test::must_skip(backend)) {
+      continue;
+    }
+    const std::string status = in_own_mounts([&] {
+      const test::TempFolder folder;
+      // A file system that cannot map owners, in a mount namespace of the test's own.
+      if (::mount("ramfs", folder.path().c_str(), "ramfs", 0, nullptr) != 0) {
+        return errno_text("mount", errno);
+      }
+      sandbox::LaunchSpec spec = test::spec_for({"/bin/sh"}, backend);
+      spec.mounts = {{.source = folder.path(), .target = "/data"}};
+      const std::string said = test::run(test::plan_for(spec)).status;
+      ::umount2(folder.path().c_str(), MNT_DETACH);
+      return said;
+    });
+    const Error error = sandbox::error_from_status(status, "backend");
+    CHECK(error.code == Errc::unsupported_isolation);
+    CHECK(expect_part("cannot map owners", error.detail) == "");
+    CHECK(expect_part("reason running_as_root", error.detail) == "");
+  }
+}
+
+TEST_CASE("where user namespaces are switched off, nothing is started") {
+  for (const BackendChoice backend : {BackendChoice::automatic, BackendChoice::native, BackendChoice::bubblewrap}) {
+    if (test::must_skip(backend)) {
+      continue;
+    }
+    const std::string got = test::as_ordinary_user([&] {
+      return without_user_namespaces([&] { return refusal(test::spec_for({"/bin/echo", "started"}, backend)); });
+    });
+    // In such a namespace root's files have no owner that we could trust: bwrap is not even looked at.
+    CHECK(expect_part(backend == BackendChoice::bubblewrap ? "reason backend_missing" : "reason userns_denied", got) ==
+          "");
+    CHECK(got.find("started") == std::string::npos);
+  }
 }
 
 TEST_CASE("nothing of the plan can be read in a process list") {

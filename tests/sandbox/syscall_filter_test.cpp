@@ -196,8 +196,9 @@ TEST_CASE("clone makes threads and processes but no namespace") {
                                     CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
   CHECK(answer(SYS_clone, {kThread}) == kAllow);
   CHECK(answer(SYS_clone, {CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | 17}) == kAllow);
-  for (const std::uint64_t flag :
+  for (const int new_namespace :
        {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP}) {
+    const auto flag = static_cast<std::uint64_t>(new_namespace);
     CHECK(answer(SYS_clone, {flag | 17}) == error(EPERM));
     CHECK(answer(SYS_clone, {flag | kThread | kGarbage}) == error(EPERM));
   }
