@@ -23,7 +23,7 @@ constexpr Measurement kMeasurements[] = {
     {"round-trip", cordon::bench::measure_round_trip},
     {"throughput", cordon::bench::measure_throughput},
     {"gate", cordon::bench::measure_gate},
-    //{"launch", cordon::bench::measure_launch},
+    {"launch", cordon::bench::measure_launch},
     {"start", cordon::bench::measure_start},
     {"memory", cordon::bench::measure_memory},
     {"catalog", cordon::bench::measure_catalog},
