@@ -101,6 +101,9 @@ Result<std::string> audited_server(const Caller& caller, const PolicyChoice& cho
     return choice.name;
   }
   const Result<LoadedPolicy> loaded = load_policy(caller, choice);
+  if (!loaded && loaded.error().code == Errc::file_unreadable && choice.file.empty()) {
+    return fail(Errc::file_unreadable, text::cat("there is no log and no policy named '", choice.name, "'"));
+  }
   if (!loaded) {
     return std::unexpected(loaded.error());
   }
@@ -150,7 +153,8 @@ Result<AuditVerdict> verify_audit(const Caller& caller, const std::string& serve
   if (!report) {
     return std::unexpected(report.error());
   }
-  return AuditVerdict{report->intact(), report->to_text(), report->to_json() + '\n'};
+  const auto with_line_end = [](std::string text) { return text.ends_with('\n') ? text : text + '\n'; };
+  return AuditVerdict{report->intact(), with_line_end(report->to_text()), with_line_end(report->to_json())};
 }
 
 }  // namespace cordon::app

@@ -30,7 +30,7 @@ Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLau
   if (const Status recorded = writer->append(launch_record({"capture", request.loaded, {}, planned})); !recorded) {
     return std::unexpected(recorded.error());
   }
-  Result<run::ServerProcess> server = start_server(request.caller, planned);
+  Result<run::ServerProcess> server = start_server(request.caller, planned.plan);
   if (!server) {
     [[maybe_unused]] const Status recorded = writer->append(refused_launch_record(server.error()));
     return std::unexpected(server.error());
@@ -49,7 +49,11 @@ Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLau
   if (!ended) {
     return std::unexpected(ended.error());
   }
-  return collector.take_result();
+  Result<catalog::Catalog> live = collector.take_result();
+  if (const Status recorded = writer->append(captured_record(live)); !recorded) {
+    return std::unexpected(recorded.error());
+  }
+  return live;
 }
 
 }  // namespace

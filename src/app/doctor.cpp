@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "app/paths.hpp"
+#include "app/planned_launch.hpp"
 #include "base/text.hpp"
+#include "sandbox/backend.hpp"
 #include "sandbox/probe_host.hpp"
 
 namespace cordon::app {
@@ -54,6 +56,23 @@ std::string reasons(const sandbox::Assessment& assessment) {
   return out;
 }
 
+// An assessment says what should work; only a start shows it.
+void try_backend(const Caller& caller, sandbox::LaunchSpec spec, const sandbox::HostFacts& host,
+                 sandbox::Assessment& assessment) {
+  for (const sandbox::Backend* backend : sandbox::backends()) {
+    if (backend->name == assessment.backend && assessment.usable) {
+      spec.backend = backend->choice;
+      spec.none_reason = "doctor";
+      const Result<sandbox::Plan> plan = sandbox::select(spec, host);
+      const Status tried = plan ? try_plan(caller, *plan) : std::unexpected(plan.error());
+      if (!tried) {
+        assessment.usable = false;
+        assessment.error = tried.error();
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::string render_assessments(const std::vector<sandbox::Assessment>& assessments, Style style) {
@@ -89,7 +108,11 @@ std::string examine(const Caller& caller, Style style) {
   if (!host) {
     return text::cat("This machine could not be examined: ", text::printable(host.error().to_string()), '\n');
   }
-  std::string out = render_assessments(sandbox::assess(spec, *host), style);
+  std::vector<sandbox::Assessment> assessments = sandbox::assess(spec, *host);
+  for (sandbox::Assessment& assessment : assessments) {
+    try_backend(caller, spec, *host, assessment);
+  }
+  std::string out = render_assessments(assessments, style);
   out += text::cat("\nLandlock ABI: ", host->landlock_abi, host->landlock_abi == 0 ? " (none)" : "", "; started by ",
                    host->root() ? "root, servers run as uid " + std::to_string(host->server_uid)
                                 : "uid " + std::to_string(host->uid),

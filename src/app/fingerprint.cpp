@@ -142,6 +142,9 @@ Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input) {
 
 std::vector<std::string> launch_differences(const catalog::LaunchFingerprint& reviewed,
                                             const catalog::LaunchFingerprint& now) {
+  if (reviewed.command.empty()) {
+    return {"the snapshot is bound to no launch"};
+  }
   std::vector<std::string> out;
   if (reviewed.command != now.command) {
     out.push_back(text::cat("the command was \"", shown_command(reviewed.command), "\" and is \"",

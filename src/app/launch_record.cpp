@@ -102,6 +102,19 @@ std::string launch_record(const LaunchRecordInput& input) {
   return out.take();
 }
 
+std::string captured_record(const Result<catalog::Catalog>& live) {
+  json::Writer out;
+  out.begin_object();
+  if (live) {
+    out.member("event", "captured").member_int("tools", static_cast<std::int64_t>(live->tools.size()));
+  } else {
+    out.member("event", "capture_failed").member("reason", name(live.error().code));
+    out.member("detail", text::printable(live.error().detail, 256));
+  }
+  out.end_object();
+  return out.take();
+}
+
 std::string refused_launch_record(const Error& error) {
   json::Writer out;
   out.begin_object().member("event", "launch_refused").member("reason", name(error.code));

@@ -27,6 +27,9 @@ std::string launch_record(const LaunchRecordInput& input);
 // {"event":"launch_refused","reason":…,"detail":…,"where":…}
 std::string refused_launch_record(const Error& error);
 
+// {"event":"captured",…}: what a capture learned, or why it learned nothing.
+std::string captured_record(const Result<catalog::Catalog>& live);
+
 // What stands in place of values that look like secrets: `--token=x`, `--api-key x`, `scheme://user:x@host`. The exact
 // values of the policy's secrets are masked by the log itself.
 std::vector<std::string> masked_argv(const std::vector<std::string>& argv);

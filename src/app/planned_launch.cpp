@@ -2,7 +2,9 @@
 #include "app/planned_launch.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <cerrno>
 #include <utility>
@@ -49,6 +51,14 @@ Result<UniqueFd> open_stderr_file(const Caller& caller, const std::string& serve
   return file;
 }
 
+// Closing the lifeline makes the kernel end the tree; the direct child is ours to wait for.
+void end(pid_t pid, UniqueFd& lifeline) {
+  lifeline.reset();
+  ::kill(pid, SIGKILL);
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
 }  // namespace
 
 Result<PlannedLaunch> plan_launch(const Caller& caller, const LoadedPolicy& loaded,
@@ -69,20 +79,30 @@ Result<PlannedLaunch> plan_launch(const Caller& caller, const LoadedPolicy& load
   return PlannedLaunch{std::move(*prepared), std::move(*plan)};
 }
 
-Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned) {
+Status try_plan(const Caller& caller, const sandbox::Plan& plan) {
+  Result<run::ServerProcess> server = start_server(caller, plan);
+  if (!server) {
+    return std::unexpected(server.error());
+  }
+  end(server->pid, server->lifeline);
+  return {};
+}
+
+Result<run::ServerProcess> start_server(const Caller& caller, const sandbox::Plan& plan) {
   const std::string helper = caller.stage_path();
   // It decides what the server is held by, so it is judged like a policy.
   if (const Result<run::OpenedFile> trusted = run::open_trusted(helper, {.max_bytes = kMaxHelperBytes}); !trusted) {
     return std::unexpected(trusted.error());
   }
-  Result<sandbox::Launched> launched = sandbox::launch(planned.plan, {.stage_path = helper});
+  Result<sandbox::Launched> launched = sandbox::launch(plan, {.stage_path = helper});
   if (!launched) {
     return std::unexpected(launched.error());
   }
   run::ServerProcess server{launched->pid, std::move(launched->server_in), std::move(launched->server_out),
                             std::move(launched->server_err), std::move(launched->lifeline)};
   if (const Status started = run::wait_until_started(launched->status.get(), kStartTimeoutMs); !started) {
-    return std::unexpected(sandbox::error_from_status(started.error().detail, planned.plan.backend));
+    end(server.pid, server.lifeline);
+    return std::unexpected(sandbox::error_from_status(started.error().detail, plan.backend));
   }
   return server;
 }

@@ -27,7 +27,10 @@ Result<PlannedLaunch> plan_launch(const Caller& caller, const LoadedPolicy& load
 
 // Starts the plan and waits until the server's program runs. unsupported_isolation, launch_failed, file_untrusted for
 // our helper.
-Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned);
+Result<run::ServerProcess> start_server(const Caller& caller, const sandbox::Plan& plan);
+
+// Can this plan be carried out? Starts it and ends it at once.
+Status try_plan(const Caller& caller, const sandbox::Plan& plan);
 
 // The log of one launch. audit_unavailable.
 struct AuditRequest {

@@ -112,7 +112,7 @@ std::vector<Guarantee> isolated_guarantees(const LaunchSpec& spec, const HostFac
     guarantees.push_back(enforced("syscalls", "seccomp allow-list, no_new_privs, capabilities zero"));
   }
   guarantees.push_back(enforced("environment", "listed variables only"));
-  guarantees.push_back(enforced("descriptors", "stdin, stdout and stderr only"));
+  guarantees.push_back(enforced("descriptors", "the three standard streams only"));
   guarantees.push_back(enforced("devices", "null, zero, full, random, urandom"));
   guarantees.push_back(enforced("limits", "resource limits in every process"));
   if (spec.limits.memory_bytes) {

@@ -35,6 +35,8 @@ constexpr auto kSystemPaths = [] {
 constexpr std::array<std::string_view, 5> kDevices = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                                       "/dev/urandom"};
 
+constexpr std::array<std::string_view, 3> kStreams = {"in", "out", "err"};
+
 // Files of procfs whose mode bits check for uid 0 of the machine or show its memory, keys and hardware. /proc/sys must
 // be read-only even without capabilities: sysctl files compare the caller with the machine's root.
 constexpr std::array<std::string_view, 6> kProcReadOnly = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus",
@@ -140,9 +142,9 @@ std::vector<ViewEntry> base_view(const LaunchSpec& spec, const HostFacts& facts)
         {.kind = EntryKind::device, .target = std::string(path), .source = std::string(path), .writable = true});
   }
   view.push_back(link("/dev/fd", "/proc/self/fd"));
-  view.push_back(link("/dev/stdin", "/proc/self/fd/0"));
-  view.push_back(link("/dev/stdout", "/proc/self/fd/1"));
-  view.push_back(link("/dev/stderr", "/proc/self/fd/2"));
+  for (std::size_t number = 0; number < kStreams.size(); ++number) {
+    view.push_back(link(text::cat("/dev/std", kStreams[number]), text::cat("/proc/self/fd/", number)));
+  }
   add_proc(view, spec.proc_minimal);
   if (shows_system(spec)) {
     add_system(view, facts);

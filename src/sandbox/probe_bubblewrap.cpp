@@ -97,16 +97,12 @@ ToolOutput run_tool(const std::vector<std::string>& argv, const HostFacts& facts
   return result;
 }
 
-BubblewrapFacts probe_bubblewrap(const HostFacts& facts, bool attempt) {
-  BubblewrapFacts found;
-  found.path = find_in_system();
-  if (found.path.empty()) {
-    found.trial = {.step = "find",
-                   .error_number = ENOENT,
-                   .reason = "backend_missing",
-                   .hint = "install bubblewrap (apt-get install bubblewrap)"};
-    return found;
-  }
+namespace {
+
+constexpr std::array kNeeded = {"--args", "--perms", "--size", "--as-pid-1", "--clearenv", "--cap-drop"};
+
+// What it can do, by its own account.
+void read_abilities(BubblewrapFacts& found, const HostFacts& facts) {
   struct stat status = {};
   found.setuid = ::stat(found.path.c_str(), &status) == 0 && (status.st_mode & S_ISUID) != 0;
   const std::string version = run_tool({found.path, "--version"}, facts).text;
@@ -118,44 +114,50 @@ BubblewrapFacts probe_bubblewrap(const HostFacts& facts, bool attempt) {
   const auto knows = [&help](std::string_view option) {
     return help.find(text::cat(option, " ")) != std::string::npos;
   };
-  for (const std::string_view option : {"--args", "--perms", "--size", "--as-pid-1", "--clearenv", "--cap-drop"}) {
+  for (const std::string_view option : kNeeded) {
     if (!knows(option)) {
       found.trial = {.step = "options",
                      .reason = "backend_version",
                      .hint = text::cat("bubblewrap ", found.version, " lacks ", option, "; 0.8 or later is needed")};
-      return found;
+      return;
     }
   }
   found.disable_userns = knows("--disable-userns") && !found.setuid;
-  if (!attempt) {
+}
+
+Trial try_bubblewrap(const std::string& path, const HostFacts& facts) {
+  constexpr std::string_view kOptions =
+      "--unshare-user --unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup --cap-drop ALL "
+      // Else bwrap's own pid 1 would outlive it and be left to whoever adopts orphans.
+      "--as-pid-1 --new-session --die-with-parent --clearenv --ro-bind / / --proc /proc --";
+  std::vector<std::string> argv = {path};
+  for (const std::string_view option : text::split(kOptions, ' ')) {
+    argv.emplace_back(option);
+  }
+  argv.insert(argv.end(), {path, "--version"});
+  const ToolOutput ran = run_tool(argv, facts);
+  if (ran.status == 0) {
+    return {.works = true, .step = "done"};
+  }
+  return {
+      .step = "run", .reason = "userns_denied", .hint = text::cat("bubblewrap says: ", text::printable(ran.text, 300))};
+}
+
+}  // namespace
+
+BubblewrapFacts probe_bubblewrap(const HostFacts& facts) {
+  BubblewrapFacts found;
+  found.path = find_in_system();
+  if (found.path.empty()) {
+    found.trial = {.step = "find",
+                   .error_number = ENOENT,
+                   .reason = "backend_missing",
+                   .hint = "install bubblewrap (apt-get install bubblewrap)"};
     return found;
   }
-  const ToolOutput ran = run_tool({found.path,
-                                   "--unshare-user",
-                                   "--unshare-pid",
-                                   "--unshare-net",
-                                   "--unshare-ipc",
-                                   "--unshare-uts",
-                                   "--unshare-cgroup",
-                                   "--cap-drop",
-                                   "ALL",
-                                   "--new-session",
-                                   "--die-with-parent",
-                                   "--clearenv",
-                                   "--ro-bind",
-                                   "/",
-                                   "/",
-                                   "--proc",
-                                   "/proc",
-                                   "--",
-                                   found.path,
-                                   "--version"},
-                                  facts);
-  found.trial.works = ran.status == 0;
-  if (!found.trial.works) {
-    found.trial.step = "run";
-    found.trial.reason = "userns_denied";
-    found.trial.hint = text::cat("bubblewrap says: ", text::printable(ran.text, 300));
+  read_abilities(found, facts);
+  if (found.trial.reason.empty()) {
+    found.trial = try_bubblewrap(found.path, facts);
   }
   return found;
 }

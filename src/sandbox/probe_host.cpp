@@ -105,7 +105,7 @@ Result<HostFacts> probe_host(const LaunchSpec& spec, const std::string& home, Pr
   }
   if (everything || spec.backend == BackendChoice::bubblewrap ||
       (spec.backend == BackendChoice::automatic && !facts.namespaces.works)) {
-    facts.bubblewrap = probe_bubblewrap(facts, true);
+    facts.bubblewrap = probe_bubblewrap(facts);
   }
   return facts;
 }

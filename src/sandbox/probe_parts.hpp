@@ -13,8 +13,8 @@ namespace cordon::sandbox {
 // Makes the namespaces in a child, as the server's uid, and does in them what a launch does.
 Trial try_namespaces(const HostFacts& facts);
 
-// Looks for bwrap in system directories (never through PATH), asks what it can; runs it when `attempt`.
-BubblewrapFacts probe_bubblewrap(const HostFacts& facts, bool attempt);
+// Looks for bwrap in system directories (never through PATH), asks what it can, and runs it.
+BubblewrapFacts probe_bubblewrap(const HostFacts& facts);
 
 ProgramFacts probe_program(const LaunchSpec& spec, const std::string& home);
 

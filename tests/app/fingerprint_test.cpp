@@ -87,6 +87,11 @@ TEST_CASE("each kind of change is told") {
   CHECK(out[0].starts_with(expected));
 }
 
+TEST_CASE("a snapshot that is bound to no launch fits none") {
+  const Fixture f;
+  CHECK(launch_differences({}, f.take()) == std::vector<std::string>{"the snapshot is bound to no launch"});
+}
+
 TEST_CASE("a value of the environment is not in the fingerprint") {
   Fixture f;
   f.policy.launch.set = {{"MODE", "visible-value"}};

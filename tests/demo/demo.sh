@@ -39,7 +39,7 @@ bold= plain=
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then bold=$(printf '\033[1m') plain=$(printf '\033[0m'); fi
 step() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
 explain() { printf '  %s\n' "$@"; }
-show() { printf '%s\n' "$1" | cut -c 1-150 | sed 's/^/  > /'; }
+show() { printf '%s\n' "$1" | sed '/^$/d' | fold -s -w 100 | sed 's/^/  > /'; }
 broken() {
   printf '\nTHE GUARD DID NOT HOLD: %s\n' "$1"
   printf '%s\n' "$output"
@@ -53,7 +53,9 @@ lacks() { if printf '%s\n' "$output" | grep -qF -- "$1"; then broken "must not b
 guarded() { output=$("$client" "$@" -- "$cordon" run --policy "$place/demo.yaml" 2>"$place/stderr") || broken 'the session did not end well'; }
 bare() { output=$("$client" "$@" -- "$server" 2>"$place/stderr") || broken 'the bare server did not answer'; }
 
-step '1. A person reviews what the server offers, and a clean run shows just that'
+step '1. What the server offers was reviewed; a clean run shows just that'
+explain 'A person decides item by item (mcp-cordon review). Nobody is here to ask, so all of it is accepted as it is, which' \
+  'the snapshot records as unattended and the policy of this demo allows. The policy lets every tool pass but write_file.'
 output=$("$cordon" review --policy "$place/demo.yaml" --accept-all --reviewer demo 2>&1 </dev/null) || broken 'review failed'
 guarded --list --call echo '{"text":"hello"}' --call read_file "{\"path\":\"$place/data/hello.txt\"}"
 show "$output"

@@ -11,7 +11,7 @@ fi
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 mkdir -p "$place/bin" "$place/libexec/mcp-cordon" "$place/tmp"
-cp "$2" "$place/bin/test"
+cp "$2" "$place/bin/test" ${CORDON_TEST_ARGS:-}
 cp "$3" "$place/bin/mcp-cordon"
 cp "$4" "$place/libexec/mcp-cordon/stage"
 cp "$5" "$place/bin/fake-server"
@@ -26,4 +26,4 @@ fi
 cd "$place/tmp"
 # shellcheck disable=SC2086  # a command or nothing
 $as env -i PATH=/usr/bin:/bin HOME="$place/tmp" TMPDIR="$place/tmp" CORDON_BIN="$place/bin/mcp-cordon" \
-  FAKE_SERVER="$place/bin/fake-server" CORDON_TEST_BACKEND="${CORDON_TEST_BACKEND:-auto}" "$place/bin/test"
+  FAKE_SERVER="$place/bin/fake-server" CORDON_TEST_BACKEND="${CORDON_TEST_BACKEND:-auto}" "$place/bin/test" ${CORDON_TEST_ARGS:-}

@@ -136,6 +136,17 @@ TEST_CASE("what is written reads back as the same snapshot, and the same file") 
   CHECK(same(reread(odd), odd));
 }
 
+TEST_CASE("the policy that a snapshot is bound to goes through the file, and is no part of the digest") {
+  Snapshot bound = sample();
+  bound.policy = {"/usr/share/mcp-cordon/policies/demo.yaml", sha256_text("policy")};
+  CHECK(reread(bound).policy == bound.policy);
+  CHECK(reread(bound).digest == sample().digest);
+  CHECK(reread(sample()).policy == catalog::PolicyBinding{});
+  std::string text = write_snapshot(bound);
+  const std::size_t at = text.find("\"path\"");
+  CHECK(refused(text.replace(at, 6, "\"pash\"")).detail.find("did you mean 'path'?") != std::string::npos);
+}
+
 TEST_CASE("nothing but printable ASCII, letters and our own line ends stands in the file") {
   Snapshot snapshot = sample();
   snapshot.instructions =

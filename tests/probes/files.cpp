@@ -78,8 +78,8 @@ int run_copy(int to, const std::string& path) {
     }
   }
   ::close(from);
-  const int program = ::open(path.empty() ? ("/proc/self/fd/" + std::to_string(to)).c_str() : path.c_str(),
-                             O_RDONLY | O_CLOEXEC);
+  const int program =
+      ::open(path.empty() ? ("/proc/self/fd/" + std::to_string(to)).c_str() : path.c_str(), O_RDONLY | O_CLOEXEC);
   ::close(to);
   const int status = in_child([&] {
     const char* argv[] = {"probe", nullptr};

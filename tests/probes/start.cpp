@@ -92,6 +92,8 @@ void check_start(const Canaries& canaries) {
   compare("session_is_own", "yes", ::getsid(0) == ::getpid() ? "yes" : "no");
   compare("signals_blocked", "0000000000000000", status_field("SigBlk"));
   compare("umask", "0022", status_field("Umask"));
+  char folder[4096] = {};
+  compare("working_directory", "/home/cordon", ::getcwd(folder, sizeof folder) != nullptr ? folder : "none");
   compare("environment", "PATH,HOME,LANG", environment_names());
   compare("leaked_variable", "no", ::getenv(canaries.at("variable").c_str()) == nullptr ? "no" : "yes");
   compare("descriptors", "0,1,2", open_descriptors());

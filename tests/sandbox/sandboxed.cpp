@@ -186,10 +186,7 @@ std::string as_we_are(const std::function<std::string()>& body) {
   }
 }
 
-std::string as_ordinary_user(const std::function<std::string()>& body) {
-  if (::geteuid() != 0) {
-    return as_we_are(body);
-  }
+std::string in_child(const std::function<std::string()>& body) {
   std::array<int, 2> ends = {-1, -1};
   require(::pipe2(ends.data(), O_CLOEXEC) == 0, "pipe2");
   const UniqueFd in(ends[0]);
@@ -197,14 +194,7 @@ std::string as_ordinary_user(const std::function<std::string()>& body) {
   const pid_t child = ::fork();
   require(child >= 0, "fork");
   if (child == 0) {
-    std::string result;
-    if (::setgroups(0, nullptr) != 0 || ::setresgid(kOrdinary, kOrdinary, kOrdinary) != 0 ||
-        ::setresuid(kOrdinary, kOrdinary, kOrdinary) != 0 ||
-        ::prctl(PR_SET_DUMPABLE, 1) != 0) {  // as after the exec of a program
-      result = errno_text("setresuid", errno);
-    } else {
-      result = as_we_are(body);
-    }
+    const std::string result = as_we_are(body);
     (void)!::write(out.get(), result.data(), result.size());
     ::_exit(0);
   }
@@ -217,6 +207,20 @@ std::string as_ordinary_user(const std::function<std::string()>& body) {
     result += " (the child ended abnormally)";
   }
   return result;
+}
+
+std::string as_ordinary_user(const std::function<std::string()>& body) {
+  if (::geteuid() != 0) {
+    return in_child(body);
+  }
+  return in_child([&] {
+    if (::setgroups(0, nullptr) != 0 || ::setresgid(kOrdinary, kOrdinary, kOrdinary) != 0 ||
+        ::setresuid(kOrdinary, kOrdinary, kOrdinary) != 0 ||
+        ::prctl(PR_SET_DUMPABLE, 1) != 0) {  // as after the exec of a program
+      return errno_text("setresuid", errno);
+    }
+    return body();
+  });
 }
 
 }  // namespace cordon::test

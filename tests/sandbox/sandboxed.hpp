@@ -61,6 +61,7 @@ bool must_skip(sandbox::BackendChoice backend);
 
 // Runs `body` in a child as uid and gid 1999 without groups when we are root, directly else; doctest checks do not
 // cross the border: the body throws or returns a text, which is handed back (empty: fine).
+std::string in_child(const std::function<std::string()>& body);  // as we are, but in a child
 std::string as_ordinary_user(const std::function<std::string()>& body);
 std::string as_we_are(const std::function<std::string()>& body);
 

@@ -3,7 +3,7 @@
 #   name <tab> passed <tab> failed <tab> skipped
 # and after it `  reason` lines for what failed or was skipped. A doctest program counts its cases; any other test is
 # one. A program that did not end well counts as a failure even if all its cases passed. A case that could not run here
-# says `[skip] what: why` on a line of its own and counts as skipped, not as passed.
+# says `[skip] what: why` or `SKIPPED: why` on a line of its own and counts as skipped, not as passed.
 function flush_test() {
   if (name == "") return
   ok = result ~ /^exit status 0/
@@ -22,7 +22,12 @@ function flush_test() {
 /^test:         / { flush_test(); name = substr($0, 15); result = ""; passed = failed = skipped = summaries = skips = 0; reasons = ""; next }
 /^result:       / && result == "" { result = substr($0, 15); next }
 name == "" { next }
-/^\[skip\] / { skips++; reasons = reasons "  skipped: " substr($0, 8) "\n"; next }
+/^(\[skip\]|SKIPPED:) / {
+  skips++
+  sub(/^[^ ]* /, "")
+  reasons = reasons "  skipped: " $0 "\n"
+  next
+}
 /^\[doctest\] test cases: / {
   # [doctest] test cases:  12 |  12 passed | 0 failed | 0 skipped
   split($0, part, "|")

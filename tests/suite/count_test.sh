@@ -17,7 +17,7 @@ got=$({
   entry late 'exit status 1' '[doctest] test cases:  2 |  2 passed | 0 failed | 0 skipped'
   entry script 'exit status 0' 'all is well'
   entry absent 'exit status 77' '[skip] the tool: not installed'
-  entry partly 'exit status 0' '[skip] one case: no user namespaces' '[doctest] test cases:  5 |  5 passed | 0 failed | 0 skipped'
+  entry partly 'exit status 0' '[skip] one case: no user namespaces' 'SKIPPED: another' '[doctest] test cases:  5 |  5 passed | 0 failed | 0 skipped'
 } | awk -f "$1")
 want=$(printf '%s\n' \
   'good	12	0	0' \
@@ -26,5 +26,5 @@ want=$(printf '%s\n' \
   'late	2	1	0' '  failed: late (exit status 1)' \
   'script	1	0	0' \
   'absent	0	0	1' '  skipped: the tool: not installed' \
-  'partly	4	0	1' '  skipped: one case: no user namespaces')
+  'partly	3	0	2' '  skipped: one case: no user namespaces' '  skipped: another')
 [ "$got" = "$want" ] || { printf 'got:\n%s\nwanted:\n%s\n' "$got" "$want"; exit 1; }

@@ -54,7 +54,7 @@ void Session::Impl::drained() {
   if (!client_ended_ || server_input_closed_ || stopped_) {
     return;
   }
-  const bool waiting = !held_.empty() || std::ranges::any_of(outstanding_, [](const auto& entry) {
+  const bool waiting = !held_.empty() || !early_.empty() || std::ranges::any_of(outstanding_, [](const auto& entry) {
     return entry.second.method != "subscriptions/listen";
   });
   if (!waiting || server_gone_ || now_ >= *drain_until_) {
@@ -84,6 +84,11 @@ void Session::Impl::fail_everything(Errc code, std::string_view detail) {
   }
   for (Held& held : std::exchange(held_, {})) {
     to_client(wire::error_line(*held.message.id, code, detail));
+  }
+  for (const Message& early : std::exchange(early_, {})) {
+    if (early.id) {
+      to_client(wire::error_line(*early.id, code, detail));
+    }
   }
   held_bytes_ = 0;
   walk_.reset();

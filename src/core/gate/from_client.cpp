@@ -48,7 +48,39 @@ void Session::Impl::on_client_overlong(const wire::OverlongLine& line) {
   }
 }
 
+// While `initialize` is on its way, what follows it keeps its order behind it. True when the message was taken.
+bool Session::Impl::keep_early(Message& message) {
+  const bool request = message.kind == MessageKind::request;
+  if (handshake_ != Handshake::asked || message.modern() || message.method == "server/discover" ||
+      message.method == "ping" || (!request && message.kind != MessageKind::notification)) {
+    return false;
+  }
+  if (request && !admit_id(message)) {
+    return true;
+  }
+  const std::size_t bytes = message.document.text().size();
+  if (held_bytes_ + bytes > limits_.max_bytes || early_.size() >= config_.policy.messages.in_flight) {
+    if (request) {
+      refuse_request(message, Errc::rate_limited, "too much waits for the answer to initialize already");
+    }
+    return true;
+  }
+  held_bytes_ += bytes;
+  early_.push_back(std::move(message));
+  return true;
+}
+
+void Session::Impl::replay_early() {
+  for (Message& message : std::exchange(early_, {})) {
+    held_bytes_ -= message.document.text().size();
+    on_client_message(std::move(message));
+  }
+}
+
 void Session::Impl::on_client_message(Message message) {
+  if (!config_.launch_failure && keep_early(message)) {
+    return;
+  }
   switch (message.kind) {
     case MessageKind::request:
       on_client_request(std::move(message));
@@ -72,7 +104,8 @@ void Session::Impl::refuse_request(const Message& message, Errc code, std::strin
 bool Session::Impl::admit_id(const Message& message) {
   const Id& id = *message.id;
   const auto same = [&](const Held& held) { return held.message.id == id; };
-  if (outstanding_.contains(id) || std::ranges::any_of(held_, same)) {
+  const auto early = [&](const Message& waiting) { return waiting.id == id; };
+  if (outstanding_.contains(id) || std::ranges::any_of(held_, same) || std::ranges::any_of(early_, early)) {
     // Not answered: the one answer that this id gets is that of the first request.
     record(
         refused_record(Side::client, Errc::message_ambiguous, "the id of an outstanding request", id, message.method));
@@ -87,7 +120,7 @@ bool Session::Impl::admit_id(const Message& message) {
     refuse_request(message, Errc::message_ambiguous, "the id of a request that was cancelled and not answered");
     return false;
   }
-  if (outstanding_.size() + held_.size() >= config_.policy.messages.in_flight) {
+  if (outstanding_.size() + held_.size() + early_.size() >= config_.policy.messages.in_flight) {
     refuse_request(message, Errc::rate_limited, text::cat(config_.policy.messages.in_flight, " requests wait already"));
     return false;
   }

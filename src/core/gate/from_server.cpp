@@ -98,11 +98,15 @@ void Session::Impl::fail_all_outstanding(Errc code, std::string_view detail) {
 // In place of a reply that did not come or may not pass. The request is no longer outstanding.
 void Session::Impl::fail_reply(const Id& id, const Outstanding& request, Errc code, std::string_view detail) {
   forget_token(request);
-  if (request.method == "initialize") {
+  const bool opening = request.method == "initialize";
+  if (opening) {
     handshake_ = Handshake::none;
   }
   if (request.method != "tools/call" || code == Errc::server_exited) {
     to_client(wire::error_line(id, code, detail));
+    if (opening) {
+      replay_early();
+    }
     return;
   }
   json::Writer meta;
@@ -250,10 +254,14 @@ void Session::Impl::on_server_reply(Message message) {
       fail_reply(*message.id, request, Errc::client_request_blocked, "the server asked for something instead");
       return;
     }
-    if (request.method == "initialize") {
+    const bool opening = request.method == "initialize";
+    if (opening) {
       handshake_ = Handshake::none;
     }
     pass_reply(std::move(message), request);
+    if (opening) {
+      replay_early();
+    }
   } else if (request.method == "initialize") {
     on_initialize_reply(std::move(message));
   } else if (request.method == "server/discover") {
@@ -316,6 +324,7 @@ void Session::Impl::on_initialize_reply(Message message) {
     handshake_ = Handshake::none;
     to_client(wire::error_line(*message.id, Errc::method_not_allowed,
                                "the server chose a protocol version that this version of mcp-cordon does not know"));
+    replay_early();
     return;
   }
   handshake_ = Handshake::answered;
@@ -323,6 +332,7 @@ void Session::Impl::on_initialize_reply(Message message) {
   record(opened_record("handshake", wire::name(*revision)));
   learn_identity(read_identity(message.result, message.result.find("serverInfo")));
   to_client(wire::result_line(*message.id, initialize_result(wire::name(*revision), *opening_, config_.facts)));
+  replay_early();
 }
 
 void Session::Impl::on_discover_reply(Message message, bool own) {

@@ -102,6 +102,8 @@ class Session::Impl {
   void on_client_refused(wire::Refused refused);
   void on_client_overlong(const wire::OverlongLine& line);
   void on_client_message(Message message);
+  bool keep_early(Message& message);
+  void replay_early();
   void on_client_request(Message message);
   void on_client_notification(Message message);
   void on_client_reply(Message message);
@@ -190,6 +192,7 @@ class Session::Impl {
   std::optional<Error> learn_error_;  // why the latest walk failed
   std::optional<Instant> relist_at_;
   std::optional<std::string> announced_;  // digest of the list that the client last got
+  std::deque<Message> early_;  // what a client that does not wait for its handshake sent after `initialize`
   std::deque<Held> held_;
   std::size_t held_bytes_ = 0;
   std::set<std::string> noticed_;

@@ -80,7 +80,7 @@ struct ResourceLimits {
 struct Isolation {
   Backend backend = Backend::automatic;
   std::string reason = {};  // demanded for Backend::none
-  // Names of guarantees, see sandbox/plan.hpp.
+  // Names of guarantees, see sandbox/plan.hpp. With Backend::none only those that were written.
   std::vector<std::string> require = {"filesystem", "network",     "processes",   "ipc",
                                       "syscalls",   "environment", "descriptors", "devices"};
   std::vector<std::string> runtime = {"system"};

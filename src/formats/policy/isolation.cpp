@@ -155,6 +155,9 @@ policy::Isolation read_isolation(Faults& faults, const yaml::Member& member) {
         faults, require->value, "isolation.require",
         {"filesystem", "network", "processes", "ipc", "syscalls", "environment", "descriptors", "devices", "limits"},
         {}, ListEmptiness::allowed);
+  } else if (isolation.backend == policy::Backend::none) {
+    // Named, with a reason: the default of requiring everything would make it a word without use.
+    isolation.require.clear();
   }
   if (const yaml::Member* filesystem = section.find("filesystem")) {
     read_filesystem(faults, filesystem->value, isolation);

@@ -3,6 +3,8 @@
 // signals on and ends everything. Each ends when the other does, so that whichever is killed, nothing stays behind:
 //   launcher gone  → lifeline at its end → guard kills, init exits → the kernel kills the whole pid namespace
 //   guard killed   → leash at its end (and the parent-death signal) → init exits → the same
+// A tool is a third party: bubblewrap's own child waits for ever if its parent is killed at the wrong moment. So there
+// the guard is a keeper with a guard of its own above it; both adopt orphans, and one of them is left to end them.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -27,6 +29,7 @@ namespace {
 // From the first request to end until what is left is killed; together below the second that is promised.
 constexpr std::int64_t kInitGraceMs = 700;
 constexpr std::int64_t kGuardGraceMs = 800;
+constexpr std::int64_t kKeeperGraceMs = 900;
 
 constexpr std::array kHandedOn = {SIGTERM, SIGINT, SIGHUP};
 
@@ -118,22 +121,22 @@ std::vector<pid_t> children() {
   return list;
 }
 
-// Kills and reaps until no child is left. Gives the wait status of `main_child` if it was among them, else -1.
+// Kills and reaps until no child is left. `main_child`: one that is known, in case /proc does not list them; -1 when it
+// has been reaped. Gives its wait status if it was among them, else -1.
 int end_all(pid_t main_child) {
   int main_status = -1;
-  bool main_ended = false;
   for (;;) {
     for (const pid_t pid : children()) {
       ::kill(pid, SIGKILL);
     }
-    if (!main_ended) {
+    if (main_child > 0) {
       ::kill(main_child, SIGKILL);
     }
     int status = 0;
     const pid_t ended = ::waitpid(-1, &status, 0);
-    if (ended == main_child) {
+    if (ended > 0 && ended == main_child) {
       main_status = status;
-      main_ended = true;  // its pid may be somebody else's now
+      main_child = -1;  // its pid may be somebody else's now
     } else if (ended < 0 && errno != EINTR) {
       return main_status;
     }
@@ -196,7 +199,7 @@ class OuterGuard {
     pid_t ended = 0;
     while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
       if (ended == child_) {
-        (void)end_all(child_);
+        (void)end_all(-1);
         finish(status);
       }
     }
@@ -310,30 +313,44 @@ void serve_as_init(Stage& stage, pid_t server) {
   }
 }
 
-void guard_without_isolation(Stage& stage, pid_t server) {
+void guard_child(Stage& stage, pid_t child, UniqueFd hold) {
   stage.status.reset();
+  stage.binary.reset();
+  stage.sources.clear();
   let_go_of_standard_descriptors();
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  (void)::prctl(PR_SET_DUMPABLE, 0);
   const UniqueFd signals = open_signals(stage);
+  const std::int64_t grace_ms = hold ? kKeeperGraceMs : kInitGraceMs;
   Deadline deadline;
   for (;;) {
     std::array<pollfd, 2> watched = {watch(stage.lifeline), watch(signals)};
     (void)::poll(watched.data(), watched.size(), deadline.poll_timeout_ms());
-    if (readable(watched[0]) || deadline.passed()) {
-      (void)end_all(server);
+    if (readable(watched[0])) {
+      // A keeper is told by its own lifeline and ends things in order; anything else is simply killed.
+      if (!hold) {
+        (void)end_all(child);
+        ::_exit(128 + SIGKILL);
+      }
+      stage.lifeline.reset();
+      hold.reset();
+      deadline.start(grace_ms);
+    }
+    if (deadline.passed()) {
+      (void)end_all(child);
       ::_exit(128 + SIGKILL);
     }
     while (const int number = next_signal(signals.get())) {
       if (number != SIGCHLD) {
-        ::kill(server, number);
-        deadline.start(kInitGraceMs);
+        ::kill(child, number);
+        deadline.start(grace_ms);
       }
     }
     int status = 0;
     pid_t ended = 0;
     while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
-      if (ended == server) {
-        (void)end_all(server);
+      if (ended == child) {
+        (void)end_all(-1);
         ::_exit(exit_code(status));
       }
     }

@@ -13,7 +13,6 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <csignal>
 
 #include "base/text.hpp"
 #include "sandbox/paths.hpp"
@@ -95,18 +94,20 @@ bool write_exchange(const std::string& path, std::uint32_t id) {
 // A user namespace that only holds the exchange of ids for MOUNT_ATTR_IDMAP; nobody lives in it.
 std::expected<UniqueFd, Failure> make_owner_map(Stage& stage) {
   std::array<int, 2> ready = {-1, -1};
-  if (::pipe2(ready.data(), O_CLOEXEC) != 0) {
+  std::array<int, 2> hold = {-1, -1};
+  if (::pipe2(ready.data(), O_CLOEXEC) != 0 || ::pipe2(hold.data(), O_CLOEXEC) != 0) {
     return failed("pipe2");
   }
   const UniqueFd ready_in(ready[0]);
   UniqueFd ready_out(ready[1]);
+  UniqueFd hold_in(hold[0]);
+  UniqueFd hold_out(hold[1]);
   const pid_t child = fork_or_exit(stage, "sources");
   if (child == 0) {
-    (void)die_with_parent();
-    const char done = ::unshare(CLONE_NEWUSER) == 0 ? 'y' : 'n';
-    if (::write(ready_out.get(), &done, 1) == 1) {
-      ::pause();
-    }
+    hold_out.reset();
+    char done = ::unshare(CLONE_NEWUSER) == 0 ? 'y' : 'n';
+    (void)!::write(ready_out.get(), &done, 1);
+    (void)!::read(hold_in.get(), &done, 1);  // until we let go, or are gone
     ::_exit(0);
   }
   ready_out.reset();
@@ -117,7 +118,7 @@ std::expected<UniqueFd, Failure> make_owner_map(Stage& stage) {
                       write_exchange(text::cat(base, "/gid_map"), stage.plan.gid);
   const int error_number = errno;
   UniqueFd space(mapped ? ::open(text::cat(base, "/ns/user").c_str(), O_RDONLY | O_CLOEXEC) : -1);
-  ::kill(child, SIGKILL);
+  hold_out.reset();
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   if (!space) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The course of a launch, seen from the helper. Why the steps are in this order: docs/isolation.md.
 //
-//   launcher ── stage (outer steps) ── init, pid 1 (init steps) ── server (server steps, exec)
+//   native:     launcher ── stage (outer steps) ── init, pid 1 (init steps) ── server (server steps, exec)
+//   bubblewrap: launcher ── stage (outer steps) ── keeper ── bwrap ── init, this program again ── server
 //
 // Every step is fatal. Nothing here reads argv, the environment or a path of its own: the plan says everything.
 #include <fcntl.h>
@@ -77,6 +78,30 @@ void read_plan(Stage& stage) {
   run_init(stage);
 }
 
+// With a tool there is one more process between us and it; guard.cpp says why.
+[[noreturn]] void run_under_keeper(Stage& stage) {
+  std::array<int, 2> hold = {-1, -1};
+  if (::pipe2(hold.data(), O_CLOEXEC) != 0) {
+    report_and_exit(stage, "guard", {.detail = errno_text("pipe2", errno)});
+  }
+  UniqueFd hold_in(hold[0]);
+  UniqueFd hold_out(hold[1]);
+  const pid_t keeper = fork_or_exit(stage, "guard");
+  if (keeper > 0) {
+    guard_child(stage, keeper, std::move(hold_out));
+  }
+  hold_out.reset();
+  stage.lifeline = std::move(hold_in);
+  if (const Outcome outcome = open_guard_pipes(stage); !outcome) {
+    report_and_exit(stage, "guard", outcome.error());
+  }
+  auto tool = start_tool(stage);
+  if (!tool) {
+    report_and_exit(stage, stage.plan.backend, tool.error());
+  }
+  guard_from_outside(stage, tool->pid, std::move(tool->errors));
+}
+
 [[noreturn]] void run_outside(Stage& stage) {
   run_steps(stage, stage.plan.steps.outer);
   if (!stage.plan.own_namespaces) {
@@ -84,17 +109,13 @@ void read_plan(Stage& stage) {
     if (server == 0) {
       run_server(stage);
     }
-    guard_without_isolation(stage, server);
+    guard_child(stage, server, {});
+  }
+  if (!stage.plan.tool.empty()) {
+    run_under_keeper(stage);
   }
   if (const Outcome outcome = open_guard_pipes(stage); !outcome) {
     report_and_exit(stage, "guard", outcome.error());
-  }
-  if (!stage.plan.tool.empty()) {
-    auto tool = start_tool(stage);
-    if (!tool) {
-      report_and_exit(stage, stage.plan.backend, tool.error());
-    }
-    guard_from_outside(stage, tool->pid, std::move(tool->errors));
   }
   const pid_t init = fork_or_exit(stage, "init");
   if (init == 0) {

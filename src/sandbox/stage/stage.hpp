@@ -90,10 +90,11 @@ std::expected<std::array<std::uint64_t, 7>, Failure> namespace_inodes();
 // Forks; on failure the process ends. Flushes nothing: there is nothing to flush.
 pid_t fork_or_exit(Stage& stage, std::string_view step);
 
-// guard.cpp: what the three processes do once there is nothing left to set up. None returns.
+// guard.cpp: what the processes do once there is nothing left to set up. None returns.
 [[noreturn]] void guard_from_outside(Stage& stage, pid_t child, UniqueFd tool_errors);
 [[noreturn]] void serve_as_init(Stage& stage, pid_t server);
-[[noreturn]] void guard_without_isolation(Stage& stage, pid_t server);
+// Without `hold` the child is the server itself (no isolation), else a keeper whose lifeline `hold` is.
+[[noreturn]] void guard_child(Stage& stage, pid_t child, UniqueFd hold);
 void block_guarded_signals();
 
 // Leash and ready pipe between the outer stage and init.

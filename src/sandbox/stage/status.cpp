@@ -2,6 +2,7 @@
 // How a step that failed is told to the launcher: one line, then the end.
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 #include "base/error.hpp"
@@ -87,6 +88,8 @@ void report_and_exit(Stage& stage, std::string_view step, const Failure& failure
     line += text::cat(" [reason=", failure.reason, " errno=", failure.error_number, "]");
   }
   line += '\n';
+  // Shortly before exec its action is the standard one again, and the reader may have heard enough.
+  ::signal(SIGPIPE, SIG_IGN);
   write_all(stage.status.get(), line);
   if (stage.ready_out) {
     write_all(stage.ready_out.get(), "f");

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -110,6 +111,56 @@ bool arrange(const std::vector<std::pair<int, int>>& moves, const std::vector<in
   return true;
 }
 
+// Where each descriptor goes in the child, from parked copies, so that no move overwrites another's source.
+struct Layout {
+  std::vector<UniqueFd> parked = {};
+  std::vector<std::pair<int, int>> moves = {};
+
+  Outcome add(int from, int to) {
+    auto copy = park(from);
+    if (!copy) {
+      return std::unexpected(copy.error());
+    }
+    moves.emplace_back(copy->get(), to);
+    parked.push_back(std::move(*copy));
+    return {};
+  }
+};
+
+std::expected<Layout, Failure> lay_out(const Stage& stage, int plan, int errors) {
+  Layout layout;
+  for (const auto& [from, to] : {std::pair(stage.status.get(), int{kStatusFd}),
+                                 {stage.lifeline.get(), kLifelineFd},
+                                 {plan, kPlanFd},
+                                 {stage.leash_in.get(), kLeashFd},
+                                 {stage.ready_out.get(), kReadyFd},
+                                 {STDERR_FILENO, kErrorFd},
+                                 {stage.binary.get(), kBinaryFd},
+                                 {errors, STDERR_FILENO}}) {
+    if (auto outcome = layout.add(from, to); !outcome) {
+      return std::unexpected(outcome.error());
+    }
+  }
+  return layout;
+}
+
+[[noreturn]] void become_tool(Stage& stage, const Layout& layout, const std::vector<int>& kept, int arguments) {
+  (void)die_with_parent();
+  std::array<std::string, 6> words = {
+      "bwrap", "--args", std::to_string(arguments), "--", text::cat("/proc/self/fd/", int{kBinaryFd}), kInsideWord};
+  std::array<char*, words.size() + 1> argv = {};
+  std::transform(words.begin(), words.end(), argv.begin(), [](std::string& word) { return word.data(); });
+  std::array<char*, 1> environment = {nullptr};
+  sigset_t none;
+  ::sigemptyset(&none);
+  if (arrange(layout.moves, kept)) {
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::signal(SIGPIPE, SIG_DFL);
+    ::execve(stage.plan.tool.c_str(), argv.data(), environment.data());
+  }
+  report_and_exit(stage, stage.plan.backend, {.detail = errno_text(stage.plan.tool, errno)});
+}
+
 }  // namespace
 
 std::expected<ToolProcess, Failure> start_tool(Stage& stage) {
@@ -130,54 +181,22 @@ std::expected<ToolProcess, Failure> start_tool(Stage& stage) {
   }
   ToolProcess process{.errors = UniqueFd(errors[0])};
   const UniqueFd errors_out(errors[1]);
-  auto plan = memory_file("plan", encode(stage.plan, stage.witness));
-  auto arguments = memory_file("arguments", command.arguments);
+  const auto plan = memory_file("plan", encode(stage.plan, stage.witness));
+  const auto arguments = memory_file("arguments", command.arguments);
   if (!plan || !arguments) {
-    return refuse("memfd");
+    return std::unexpected(plan ? arguments.error() : plan.error());
   }
-  // Parked copies as sources, so that no move overwrites another's source.
-  const std::array<std::pair<int, int>, 8> wanted = {{{stage.status.get(), kStatusFd},
-                                                      {stage.lifeline.get(), kLifelineFd},
-                                                      {plan->get(), kPlanFd},
-                                                      {stage.leash_in.get(), kLeashFd},
-                                                      {stage.ready_out.get(), kReadyFd},
-                                                      {STDERR_FILENO, kErrorFd},
-                                                      {stage.binary.get(), kBinaryFd},
-                                                      {errors_out.get(), STDERR_FILENO}}};
-  std::vector<UniqueFd> parked;
-  std::vector<std::pair<int, int>> moves;
-  for (const auto& [from, to] : wanted) {
-    auto copy = park(from);
-    if (!copy) {
-      return std::unexpected(copy.error());
-    }
-    moves.emplace_back(copy->get(), to);
-    parked.push_back(std::move(*copy));
+  const auto layout = lay_out(stage, plan->get(), errors_out.get());
+  if (!layout) {
+    return std::unexpected(layout.error());
   }
   std::vector<int> kept = {arguments->get()};
   for (const UniqueFd& content : command.contents) {
     kept.push_back(content.get());
   }
-  std::string arguments_number = std::to_string(arguments->get());
-  std::string self = text::cat("/proc/self/fd/", static_cast<int>(kBinaryFd));
   process.pid = fork_or_exit(stage, stage.plan.backend);
   if (process.pid == 0) {
-    (void)die_with_parent();
-    std::string program = "bwrap";
-    std::string option = "--args";
-    std::string separator = "--";
-    std::string inside = kInsideWord;
-    std::array<char*, 7> argv = {program.data(), option.data(), arguments_number.data(), separator.data(), self.data(),
-                                 inside.data(),  nullptr};
-    std::array<char*, 1> environment = {nullptr};
-    sigset_t none;
-    ::sigemptyset(&none);
-    if (arrange(moves, kept)) {
-      ::sigprocmask(SIG_SETMASK, &none, nullptr);
-      ::signal(SIGPIPE, SIG_DFL);
-      ::execve(stage.plan.tool.c_str(), argv.data(), environment.data());
-    }
-    report_and_exit(stage, stage.plan.backend, {.detail = errno_text(stage.plan.tool, errno)});
+    become_tool(stage, *layout, kept, arguments->get());
   }
   return process;
 }

@@ -66,6 +66,9 @@ TEST_CASE("backend none needs a reason, later backends are refused by name") {
         "4:22: isolation.backend: none switches isolation off and needs a reason");
   CHECK(faults("isolation: {backend: none, reason: \"\"}\n") == "4:36: isolation.reason must not be empty");
   CHECK(accept("isolation: {backend: none, reason: a container already}\n").isolation.backend == Backend::none);
+  // What is required without being written is nothing then; what is written counts.
+  CHECK(accept("isolation: {backend: none, reason: x}\n").isolation.require.empty());
+  CHECK(accept("isolation: {backend: none, reason: x, require: [network]}\n").isolation.require == Strings{"network"});
   for (const std::string name : {"landlock", "podman", "docker", "firejail", "srt", "seatbelt", "command"}) {
     CHECK(faults("isolation: {backend: " + name + "}\n") ==
           "4:22: isolation.backend: " + name + " is not supported by this version");

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program as a person and a client meet it: exit status, streams, the terminal of review. Run by e2e/in_copy.sh,
+// which says where the copies are.
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "cli/terminal_session.hpp"
+#include "fakes/peer.hpp"
+
+using Words = std::vector<std::string>;
+
+namespace {
+
+std::string required(const char* variable) {
+  const char* value = std::getenv(variable);
+  REQUIRE_MESSAGE(value != nullptr, variable);
+  return value;
+}
+
+void write_text(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::trunc) << text; }
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+struct Outcome {
+  int status = -1;
+  std::string out = {};
+  std::string err = {};
+};
+
+// A folder with a home, a copy of the fake server, and a policy for it.
+class Place {
+ public:
+  Place() {
+    std::string name = std::filesystem::temp_directory_path().string() + "/cordon-cli-XXXXXX";
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    folder_ = name;
+    std::filesystem::create_directory(at("home"));
+    std::filesystem::copy_file(required("FAKE_SERVER"), at("server"));
+    policy("");
+  }
+  ~Place() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  std::string at(const std::string& name) const { return folder_ + "/" + name; }
+  void policy(const std::string& more, const std::string& launch = "") const {
+    write_text(at("one.yaml"), "version: 1\nserver: one\nlaunch:\n  command: [\"" + at("server") + "\"]\n" + launch +
+                                   "isolation:\n  backend: " + required("CORDON_TEST_BACKEND") + "\n" + more);
+  }
+  Words argv(const Words& words) const {
+    Words out = {required("CORDON_BIN")};
+    out.insert(out.end(), words.begin(), words.end());
+    return out;
+  }
+  Words environment(const Words& more = {}) const {
+    Words out = {"PATH=/usr/bin:/bin", "HOME=" + at("home")};
+    out.insert(out.end(), more.begin(), more.end());
+    return out;
+  }
+  Outcome tool(const Words& words, const Words& more = {}) const {
+    fake::Peer peer(argv(words), environment(more));
+    peer.close_stdin();
+    Outcome out;
+    while (const auto line = peer.line()) {
+      out.out += *line + "\n";
+    }
+    out.status = peer.wait_exit(fake::Peer::kPatienceMs).value_or(-1);
+    out.err = peer.stderr_text();
+    return out;
+  }
+  Outcome accept_all() const {
+    return tool({"review", "--policy", at("one.yaml"), "--accept-all", "--reviewer", "robot"});
+  }
+  // Opens `run` and gives the answer to initialize; stdout must hold nothing but protocol.
+  fake::Json opening(const Words& more = {}, const Words& words = {}) const {
+    Words all = {"run", "--policy", at("one.yaml")};
+    all.insert(all.end(), words.begin(), words.end());
+    fake::Peer peer(argv(all), environment(more));
+    fake::Json answer = peer.open();
+    peer.close_stdin();
+    peer.wait_exit(fake::Peer::kPatienceMs);
+    CHECK(peer.stray.empty());
+    last_stderr_ = peer.stderr_text();
+    return answer;
+  }
+  const std::string& last_stderr() const { return last_stderr_; }
+
+ private:
+  std::string folder_;
+  mutable std::string last_stderr_ = {};
+};
+
+std::string error_type(const fake::Json& answer) { return answer["error"]["data"]["type"].text; }
+
+}  // namespace
+
+TEST_CASE("exit status: usage 2, findings 1, errors by name, help 0") {
+  const Place place;
+  CHECK(place.tool({}).status == 2);
+  CHECK(place.tool({"run"}).status == 2);
+  CHECK(place.tool({"run", "a", "--policy", "b"}).status == 2);
+  CHECK(place.tool({"diff", "a", "b", "c"}).status == 2);
+  CHECK(place.tool({"diff", "--format", "sarif", "a"}).status == 2);
+  CHECK(place.tool({"--version"}).status == 0);
+  CHECK(place.tool({"capture", "--policy", place.at("absent.yaml")}).status == 92);
+  write_text(place.at("bad.yaml"), "version: 1\n");
+  const Outcome bad = place.tool({"check", place.at("bad.yaml"), place.at("one.yaml")});
+  CHECK(bad.status == 1);
+  CHECK(holds(bad.out, place.at("bad.yaml") + ":1:1: "));
+  CHECK(place.tool({"check", place.at("one.yaml")}).status == 0);
+}
+
+TEST_CASE("a person reviews at the terminal, and run takes what was accepted") {
+  const Place place;
+  TerminalSession session(place.argv({"review", "--policy", place.at("one.yaml")}),
+                          place.environment({"TERM=xterm", "NO_COLOR=1"}));
+  REQUIRE_MESSAGE(session.wait_for("there is no snapshot yet"), session.shown());
+  // Everything is accepted, tools with class read.
+  for (bool last = false; !last;) {
+    REQUIRE_MESSAGE(session.wait_for("[a]ccept"), session.shown());
+    const std::string item = session.between();
+    const std::size_t slash = item.find('/');
+    REQUIRE(slash != std::string::npos);
+    const std::string number = item.substr(item.rfind('[', slash) + 1, slash - item.rfind('[', slash) - 1);
+    last = number == item.substr(slash + 1, item.find(']', slash) - slash - 1);
+    if (holds(item, "effect class:")) {
+      session.type("c read");
+      REQUIRE(session.wait_for("effect class: read"));
+      REQUIRE(session.wait_for("[a]ccept"));
+    }
+    session.type("a");
+  }
+  REQUIRE_MESSAGE(session.wait_for("Write the snapshot? [y/n]"), session.shown());
+  session.type("y");
+  CHECK(session.wait_exit() == 0);
+  CHECK(session.shown().find('\x1b') == std::string::npos);  // NO_COLOR
+  const std::string snapshot = read_text(place.at("one.catalog.json"));
+  CHECK(holds(snapshot, "\"unattended\": false"));
+  CHECK(holds(snapshot, "\"effect_source\": \"reviewer\""));
+  CHECK(place.opening()["result"]);
+  CHECK(place.tool({"diff", "--policy", place.at("one.yaml"), "--exit-code"}).status == 0);
+}
+
+TEST_CASE("quitting at the terminal writes nothing") {
+  const Place place;
+  TerminalSession session(place.argv({"review", "--policy", place.at("one.yaml")}), place.environment({"TERM=xterm"}));
+  REQUIRE_MESSAGE(session.wait_for("[a]ccept"), session.shown());
+  CHECK(holds(session.shown(), "\x1b["));  // colour on a terminal
+  session.type("q");
+  CHECK(session.wait_exit() == 0);
+  CHECK_FALSE(std::filesystem::exists(place.at("one.catalog.json")));
+}
+
+TEST_CASE("without a terminal nobody reviews: what is piped in is no person, and nothing is started") {
+  const Place place;
+  fake::Peer peer(place.argv({"review", "--policy", place.at("one.yaml")}), place.environment());
+  for (int i = 0; i < 30; ++i) {
+    peer.send("a");
+  }
+  peer.send("y");
+  peer.close_stdin();
+  CHECK(peer.wait_exit(fake::Peer::kPatienceMs) == 92);
+  CHECK_FALSE(std::filesystem::exists(place.at("one.catalog.json")));
+  CHECK_FALSE(std::filesystem::exists(place.at("home/.local/state/mcp-cordon/audit/one")));
+}
+
+TEST_CASE("run without a review, and with an unattended one, tells the client why") {
+  const Place place;
+  CHECK(error_type(place.opening()) == "snapshot_missing");
+  CHECK(holds(place.last_stderr(), "mcp-cordon: snapshot_missing: "));
+  REQUIRE(place.accept_all().status == 0);
+  CHECK(error_type(place.opening()) == "snapshot_unattended");
+  place.policy("catalog: {accept_unattended: true}\n");
+  CHECK(place.opening()["result"]);
+}
+
+TEST_CASE("a changed program is launch_changed, or flagged where the policy says so") {
+  const Place place;
+  place.policy("catalog: {accept_unattended: true}\n");
+  REQUIRE(place.accept_all().status == 0);
+  std::ofstream(place.at("server"), std::ios::app) << "x";
+  CHECK(error_type(place.opening()) == "launch_changed");
+  place.policy("catalog: {accept_unattended: true, drift: {launch: flag}}\n");
+  CHECK(place.opening()["result"]);
+  CHECK(holds(place.last_stderr(), "the program that the command starts changed"));
+}
+
+TEST_CASE("the command after -- must be the policy's") {
+  const Place place;
+  place.policy("catalog: {accept_unattended: true}\n");
+  REQUIRE(place.accept_all().status == 0);
+  CHECK(place.opening({}, {"--", place.at("server")})["result"]);
+  CHECK(error_type(place.opening({}, {"--", place.at("server"), "--banner"})) == "launch_changed");
+}
+
+TEST_CASE("a broken policy, a ceiling, and a write grant over the policy speak the protocol too") {
+  const Place place;
+  place.policy("isolatoin: {}\n");
+  CHECK(error_type(place.opening()) == "policy_invalid");
+  place.policy("");
+  CHECK(error_type(place.opening({"MCP_CORDON_CEILING=/etc/ceiling.yaml"})) == "isolation_conflict");
+  place.policy("  filesystem: {write: [{path: \"" + place.at("") + "\", reason: all}]}\ncatalog: {missing: flag}\n");
+  CHECK(error_type(place.opening()) == "policy_invalid");
+  ::chmod(place.at("one.yaml").c_str(), 0666);
+  CHECK(error_type(place.opening()) == "file_untrusted");
+}
+
+TEST_CASE("the value of a secret reaches the server and nothing that is written") {
+  const Place place;
+  place.policy("catalog: {accept_unattended: true}\ntools: {rules: [{tools: [\"*\"], action: allow}]}\n",
+               "  environment: {secrets: {API_TOKEN: {from_env: TOKEN}}}\n");
+  REQUIRE(place
+              .tool({"review", "--policy", place.at("one.yaml"), "--accept-all", "--reviewer", "robot"},
+                    {"TOKEN=s3cret-value"})
+              .status == 0);
+  fake::Peer peer(place.argv({"run", "--policy", place.at("one.yaml")}), place.environment({"TOKEN=s3cret-value"}));
+  REQUIRE(peer.open()["result"]);
+  CHECK(fake::text_of(peer.call("1", "env", R"({"name":"API_TOKEN"})")) == "s3cret-value");
+  peer.close_stdin();
+  CHECK(peer.wait_exit(fake::Peer::kPatienceMs) == 0);
+  CHECK_FALSE(holds(peer.stderr_text(), "s3cret-value"));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(place.at("home/.local"))) {
+    if (entry.is_regular_file()) {
+      CAPTURE(entry.path().string());
+      CHECK_FALSE(holds(read_text(entry.path().string()), "s3cret-value"));
+    }
+  }
+  CHECK_FALSE(holds(read_text(place.at("one.catalog.json")), "s3cret-value"));
+  const Outcome facts = place.tool({"facts", "--policy", place.at("one.yaml")});
+  CHECK(facts.status == 0);
+  CHECK(holds(facts.out, "API_TOKEN"));
+  // Without its secret the server is not started.
+  CHECK(error_type(place.opening()) == "launch_failed");
+}
+
+TEST_CASE("run --read-only refuses what is not of class read") {
+  const Place place;
+  place.policy("catalog: {accept_unattended: true}\ntools: {rules: [{tools: [\"*\"], action: allow}]}\n");
+  REQUIRE(place.accept_all().status == 0);
+  fake::Peer peer(place.argv({"run", "--policy", place.at("one.yaml"), "--read-only"}), place.environment());
+  REQUIRE(peer.open()["result"]);
+  const fake::Json answer = peer.call("1", "echo", R"({"text":"x"})");
+  CHECK((answer["error"] || answer["result"]["isError"].text == "true"));
+}
+
+TEST_CASE("a capture can be reviewed later, without starting anything, for the same launch alone") {
+  const Place place;
+  const std::string candidate = place.at("candidate.json");
+  REQUIRE(place.tool({"capture", "--policy", place.at("one.yaml"), "-o", candidate}).status == 0);
+  const Words review = {"review",  "--policy",     place.at("one.yaml"), "--candidate",
+                        candidate, "--accept-all", "--reviewer",         "robot"};
+  CHECK(place.tool(review).status == 0);
+  CHECK(place.tool({"diff", candidate, place.at("one.catalog.json"), "--exit-code"}).status == 0);
+  std::ofstream(place.at("server"), std::ios::app) << "x";
+  CHECK(place.tool(review).status == 68);
+}
+
+TEST_CASE("audit verify gives 1 once a record was edited") {
+  const Place place;
+  REQUIRE(place.accept_all().status == 0);
+  CHECK(place.tool({"audit", "verify", "one"}).status == 0);
+  CHECK(holds(place.tool({"audit", "show", "one"}).out, " launch purpose=capture "));
+  for (const auto& entry : std::filesystem::directory_iterator(place.at("home/.local/state/mcp-cordon/audit/one"))) {
+    if (entry.path().extension() == ".jsonl") {
+      std::string text = read_text(entry.path().string());
+      text.replace(text.find("\"capture\""), 9, "\"CAPTURE\"");
+      write_text(entry.path().string(), text);
+    }
+  }
+  CHECK(place.tool({"audit", "verify", "one"}).status == 1);
+}
+
+TEST_CASE("doctor tries, and shows at least what it can say for none") {
+  const Place place;
+  const Outcome out = place.tool({"doctor"});
+  CHECK(out.status == 0);
+  CHECK(holds(out.out, "guarantee"));
+  CHECK(holds(out.out, "none: filesystem: no"));
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Facts of machines that do not exist, for plans that are made without privileges.
+
+#include "sandbox/host_facts.hpp"
+#include "sandbox/spec.hpp"
+
+namespace cordon::test {
+
+// An ordinary user on a machine that can do everything.
+inline sandbox::HostFacts able_host() {
+  sandbox::HostFacts facts;
+  facts.uid = facts.server_uid = 1000;
+  facts.gid = facts.server_gid = 1000;
+  facts.namespaces = {.works = true, .step = "done"};
+  facts.landlock_abi = 7;
+  facts.seccomp = true;
+  facts.architecture = "x86_64";
+  facts.bubblewrap = {.path = "/usr/bin/bwrap", .version = "0.8.0", .disable_userns = true, .trial = {.works = true}};
+  facts.system_paths = {{.path = "/usr", .kind = sandbox::PathKind::directory},
+                        {.path = "/bin", .kind = sandbox::PathKind::symlink, .link = "usr/bin"},
+                        {.path = "/lib32", .kind = sandbox::PathKind::absent},
+                        {.path = "/etc/ssl/certs", .kind = sandbox::PathKind::directory}};
+  facts.program = {.path = "/usr/bin/server", .identity = {1, 2}, .found = true};
+  facts.home = "/home/user";
+  return facts;
+}
+
+inline sandbox::HostFacts root_on(sandbox::HostFacts facts) {
+  facts.uid = facts.gid = 0;
+  facts.server_uid = facts.server_gid = 65534;
+  return facts;
+}
+
+inline sandbox::LaunchSpec simple_spec() {
+  sandbox::LaunchSpec spec;
+  spec.argv = {"/usr/bin/server", "--flag"};
+  spec.environment = {"PATH=/usr/bin", "TOKEN=very-secret"};
+  spec.require = {"filesystem", "network", "processes", "ipc", "syscalls", "environment", "descriptors", "devices"};
+  return spec;
+}
+
+}  // namespace cordon::test
