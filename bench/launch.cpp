@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -48,9 +49,9 @@ sandbox::Plan plan_for(const sandbox::LaunchSpec& spec, const std::string& home)
   return *std::move(plan);
 }
 
-double native_ms(const sandbox::Plan& plan) {
+double native_ms(const sandbox::Plan& plan, const std::string& stage) {
   const std::int64_t begin = now_ns();
-  Result<sandbox::Launched> launched = sandbox::launch(plan);
+  Result<sandbox::Launched> launched = sandbox::launch(plan, {stage});
   if (!launched) {
     die(launched.error().to_string());
   }
@@ -135,7 +136,13 @@ void measure_launch(Setup& setup, Report& report) {
   report.section(
       text::cat("Launch: from a spec in hand to the first byte of the program, median of ", setup.options().rounds));
   const sandbox::LaunchSpec spec = spec_for(setup);
+  if (setup.options().cordon.empty()) {
+    report.skipped("native", "no mcp-cordon was given");
+    return;
+  }
   const std::string home = setup.folder() + "/home";
+  const std::string stage =
+      std::filesystem::path(setup.options().cordon).parent_path().parent_path() / "libexec/mcp-cordon/stage";
   const sandbox::Plan plan = plan_for(spec, home);
   const Command direct{{setup.echo(), "--hello"}, setup.environment()};
   const std::string bwrap = "/usr/bin/bwrap";
@@ -149,7 +156,7 @@ void measure_launch(Setup& setup, Report& report) {
     const std::int64_t begin = now_ns();
     plan_for(spec, home);
     planning.push_back(static_cast<double>(now_ns() - begin) / 1e6);
-    native.push_back(planning.back() + native_ms(plan));
+    native.push_back(planning.back() + native_ms(plan, stage));
     if (have_bwrap) {
       other.push_back(command_ms(bwrap_command(plan, bwrap), setup.log()));
     }

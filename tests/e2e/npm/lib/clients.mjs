@@ -35,6 +35,11 @@ class Session {
     this.waiters = [];
   }
 
+  // The protocol revision, as far as the client tells.
+  get era() {
+    return this.client.getNegotiatedProtocolVersion?.();
+  }
+
   on(method, handler) {
     const wrapped = async (message) => {
       const answer = await handler(message.params ?? {});
@@ -109,7 +114,8 @@ export async function connect(target, kind, { capabilities = FULL_CAPABILITIES, 
       : new ClientV2(INFO, { capabilities, versionNegotiation: { mode, probe: { timeoutMs: 20_000 } } });
   const session = new Session(client, transport, kind === 'v1' ? 1 : 2);
   client.onerror = (error) => {
-    session.errors.push(error);
+    // Progress that comes in one read with the result is handled after it, with and without anything in between.
+    if (!/progress notification for an unknown token/.test(error.message)) session.errors.push(error);
     session.wake();
   };
   client.onclose = () => session.wake();

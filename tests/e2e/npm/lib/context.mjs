@@ -62,11 +62,14 @@ export class Context {
     return { command: this.cordon, args, env: { ...this.environment, ...environment }, cwd: this.work };
   }
 
+  policyPath(name) {
+    return path.join(this.work, 'policies', `${name}.yaml`);
+  }
+
   // Writes a policy (JSON is YAML) and returns its path. `parts` are sections that replace those given here.
   policy(name, { server = name, command, read = [], write = [], environment, cwd, ...parts }) {
-    const folder = path.join(this.work, 'policies');
-    mkdirSync(folder, { recursive: true, mode: 0o755 });
-    const file = path.join(folder, `${name}.yaml`);
+    const file = this.policyPath(name);
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 });
     const launch = { command };
     if (cwd) launch.cwd = cwd;
     if (environment) launch.environment = { set: environment };
@@ -81,7 +84,7 @@ export class Context {
       ...parts,
     };
     writeFileSync(file, JSON.stringify(document, null, 2));
-    rmSync(path.join(folder, `${name}.catalog.json`), { force: true });
+    rmSync(file.replace(/\.yaml$/, '.catalog.json'), { force: true });
     return file;
   }
 

@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { EmptyResultSchema, ListPromptsResultSchema, ListResourcesResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { MODERN } from './clients.mjs';
 import { assert } from './runner.mjs';
 import { assertMethodRefused, assertRefused, assertUnknownTool } from './results.mjs';
 
@@ -60,11 +61,14 @@ export async function recordOtherMethods(session) {
         ? session.client.request({ method, params }, schema)
         : session.client.request({ method, params }),
     );
-  return {
+  const outcomes = {
     'prompts/list': await request('prompts/list', {}, ListPromptsResultSchema),
     'resources/list': await request('resources/list', {}, ListResourcesResultSchema),
-    'resources/subscribe': await request('resources/subscribe', { uri: 'demo://resource/1' }, EmptyResultSchema),
   };
+  if (session.era !== MODERN) {
+    outcomes['resources/subscribe'] = await request('resources/subscribe', { uri: 'demo://x' }, EmptyResultSchema);
+  }
+  return outcomes;
 }
 
 const toFiles = (dir, files) => {

@@ -33,20 +33,21 @@ export async function boundary(context) {
     const readAll = async (session) => ({
       open: await session.tryCall('read_text_file', { path: path.join(granted, 'open.txt') }),
       secret: await session.tryCall('read_text_file', { path: path.join(secret, 'key.txt') }),
-      own: await session.tryCall('read_text_file', { path: context.cordon }),
+      own: await session.tryCall('read_text_file', { path: context.policyPath('boundary-read') }),
       listed: await session.tryCall('list_directory', { path: context.work }),
     });
+    const policy = filesystemPolicy(context, 'boundary-read', ['/'], { read: [granted] });
     const direct = await withSession(context.direct(command), 'v1', { capabilities: {} }, readAll);
     assert.match(textOf(direct.secret), /top secret/, 'without the proxy the server reads it');
+    assert.match(textOf(direct.own), /isolation/);
 
-    const policy = filesystemPolicy(context, 'boundary-read', ['/'], { read: [granted] });
     await withSession(context.through(policy), 'v1', { capabilities: {} }, async (session) => {
       const seen = await readAll(session);
       assert.match(textOf(seen.open), /open/);
       assert.ok(!textOf(seen.secret).includes('top secret'));
       assert.equal(seen.secret.result.isError, true);
       assert.match(textOf(seen.secret), /ENOENT|no such file|EACCES|does not exist/i);
-      assert.equal(seen.own.result.isError, true, 'mcp-cordon itself is out of reach');
+      assert.equal(seen.own.result.isError, true, 'its own policy is out of reach');
       assert.ok(!textOf(seen.listed).includes('secret'), textOf(seen.listed));
     });
   });

@@ -2,7 +2,7 @@
 // Rug pulls: the server's catalog is no longer what was reviewed, at start or in mid-session, in both eras.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { withSession } from '../lib/clients.mjs';
+import { MODERN, withSession } from '../lib/clients.mjs';
 import { assertRefused, assertUnknownTool } from '../lib/results.mjs';
 import { assert, test } from '../lib/runner.mjs';
 import { modernPolicy } from './modern.mjs';
@@ -62,9 +62,7 @@ export async function drift(context, kinds) {
       const folder = context.folder('drift-live');
       const policy = modernPolicy(context, 'drift-live', folder);
       await withSession(context.through(policy), kind, {}, async (session) => {
-        if (session.client.getNegotiatedProtocolVersion?.() === '2026-07-28') {
-          await session.client.listen({ toolsListChanged: true });
-        }
+        if (session.era === MODERN) await session.client.listen({ toolsListChanged: true });
         await session.tools();
         assert.equal((await session.call('add', { a: 1, b: 2 })).content[0].text, '3');
         await session.call('switch-catalog');
