@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/fingerprint.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <optional>
 #include <set>
 
 #include "app/grants.hpp"
 #include "app/paths.hpp"
-#include "base/fd.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 
@@ -86,36 +81,10 @@ void compare_files(const catalog::LaunchFingerprint& reviewed, const catalog::La
 
 }  // namespace
 
-Result<std::string> file_digest(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  struct stat info{};
-  if (!file || ::fstat(file.get(), &info) != 0) {
-    return fail(Errc::file_unreadable, errno_text("open", errno), path, "make it readable for this user");
-  }
-  if (!S_ISREG(info.st_mode)) {
-    return fail(Errc::file_unreadable, "is no regular file", path);
-  }
-  Sha256 hash;
-  std::array<char, 65'536> buffer{};
-  while (true) {
-    const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
-      return fail(Errc::file_unreadable, errno_text("read", errno), path);
-    }
-    if (got == 0) {
-      return digest_text(hash.finish());
-    }
-    hash.update({buffer.data(), static_cast<std::size_t>(got)});
-  }
-}
-
 Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input) {
   catalog::LaunchFingerprint out;
   out.command = input.command;
-  const Result<std::string> executable = file_digest(input.executable);
+  const Result<std::string> executable = input.digests.digest(input.executable);
   if (!executable) {
     return std::unexpected(executable.error());
   }
@@ -129,7 +98,7 @@ Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input) {
     if (!is_regular_file(outside)) {
       continue;
     }
-    const Result<std::string> digest = file_digest(outside);
+    const Result<std::string> digest = input.digests.digest(outside);
     if (!digest) {
       return std::unexpected(digest.error());
     }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/digest_cache.hpp"
 #include "base/error.hpp"
 #include "core/catalog/catalog.hpp"
 #include "core/policy/policy.hpp"
@@ -12,14 +13,12 @@
 
 namespace cordon::app {
 
-// "sha256:…" of a regular file's bytes, following symlinks. file_unreadable.
-Result<std::string> file_digest(const std::string& path);
-
 struct FingerprintInput {
   const policy::Policy& policy;
   std::vector<std::string> command = {};    // launch.command, or the client's where the policy takes it
   std::string executable = {};              // real path of argv[0]
   std::vector<sandbox::Mount> mounts = {};  // where inside paths of argv lie outside
+  DigestCache digests = DigestCache("");    // of large files
 };
 
 // Files in argv are the arguments, or what follows "=" in them, that name a regular file: by an absolute inside path,

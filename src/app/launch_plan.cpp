@@ -199,7 +199,8 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
     return std::unexpected(cwd.error());
   }
   out.spec.cwd = std::move(*cwd);
-  Result<catalog::LaunchFingerprint> print = fingerprint({policy, *command, program->real, out.spec.mounts});
+  Result<catalog::LaunchFingerprint> print = fingerprint(
+      {policy, *command, program->real, out.spec.mounts, DigestCache(request.caller.state_folder() + "/digests")});
   if (!print) {
     return std::unexpected(print.error());
   }

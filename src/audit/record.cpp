@@ -2,11 +2,11 @@
 #include "audit/record.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <utility>
 
+#include "audit/flat_body.hpp"
 #include "base/text.hpp"
 #include "core/json/read.hpp"
 #include "core/json/write.hpp"
@@ -14,7 +14,6 @@
 namespace cordon::audit {
 namespace {
 
-constexpr std::array<std::string_view, 4> kReserved = {"seq", "time", "prev", "hash"};
 // A record may hold the whole arguments of a call, several times escaped.
 constexpr std::string_view kEllipsis = "…";
 constexpr json::Limits kBodyLimits = {.max_bytes = 64'000'000, .max_depth = 256};
@@ -133,9 +132,9 @@ Status check_shape(const json::Value& root) {
   if (!root.find("event").is(json::Kind::string)) {
     return bad_body("the body has no string member 'event'");
   }
-  for (const std::string_view reserved : kReserved) {
-    if (root.find(reserved)) {
-      return bad_body(text::cat("the body has a member '", reserved, "' of its own"));
+  for (const json::Member member : root.members()) {
+    if (const std::string key = member.key.string(); is_reserved_member(key)) {
+      return bad_body(text::cat("the body has a member '", key, "' of its own"));
     }
   }
   return {};
@@ -148,6 +147,9 @@ std::string server_text(std::string_view bytes) {
 }
 
 Result<AdmittedBody> admit_body(std::string_view body, const Masker& masker) {
+  if (auto flat = admit_flat_body(body, masker)) {
+    return std::move(*flat);
+  }
   // White space between tokens may hold line feeds, which would split the record.
   if (std::ranges::any_of(body, [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
     return bad_body("the body holds a control character");

@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kNameAttempts = 100;
 constexpr std::size_t kMaxSessionBytes = 64;
+constexpr std::int64_t kNameCheckMs = 100;
 
 std::int64_t real_unix_us() {
   timespec now{};
@@ -155,8 +156,46 @@ Status Writer::refuse(std::string detail) {
   return std::unexpected(*broken_);
 }
 
+// A record counts only if it stands in a file that is still there, and nobody else wrote to it. Times are not asked
+// for: since Linux 6.13 asking makes the next write slower. The name is looked up now and then only; a log that was
+// moved away still gets its records.
+Status Writer::check_file() {
+  struct statx info{};
+  if (::statx(fd_.get(), "", AT_EMPTY_PATH, STATX_NLINK | STATX_SIZE, &info) != 0) {
+    return refuse(errno_text("statx", errno));
+  }
+  if (info.stx_nlink == 0) {
+    return refuse("the log was removed");
+  }
+  if (info.stx_size != size_) {
+    return refuse("something else wrote to the log");
+  }
+  const Instant at = now();
+  if (next_seq_ != 0 && at - name_checked_ < kNameCheckMs) {
+    return {};
+  }
+  name_checked_ = at;
+  struct stat named{};
+  if (::fstatat(folder_.fd(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) {
+    return refuse(errno_text("the log was moved", errno));
+  }
+  if (named.st_dev != device_ || named.st_ino != inode_) {
+    return refuse("the log was replaced by another file");
+  }
+  return {};
+}
+
+const std::string& Writer::time_now() {
+  const std::int64_t at = now_us();
+  if (at / 1000 != time_ms_) {
+    time_ms_ = at / 1000;
+    time_text_ = time_text(at);
+  }
+  return time_text_;
+}
+
 Status Writer::write_record(std::string_view members, std::string_view prev) {
-  SealedLine sealed = seal(next_seq_, time_text(now_us()), prev, members);
+  SealedLine sealed = seal(next_seq_, time_now(), prev, members);
   ssize_t written = -1;
   do {
     written = ::write(fd_.get(), sealed.line.data(), sealed.line.size());
@@ -168,16 +207,8 @@ Status Writer::write_record(std::string_view members, std::string_view prev) {
     return refuse("only a part of the record could be written");
   }
   size_ += sealed.line.size();
-  // The record counts only if it stands in the file of that name, and nobody else wrote to it.
-  struct stat info{};
-  if (::fstatat(folder_.fd(), name_.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
-    return refuse(errno_text("the log was removed", errno));
-  }
-  if (info.st_dev != device_ || info.st_ino != inode_) {
-    return refuse("the log was replaced by another file");
-  }
-  if (static_cast<std::uint64_t>(info.st_size) != size_) {
-    return refuse("something else wrote to the log");
+  if (Status stands = check_file(); !stands) {
+    return stands;
   }
   if (config_.sync == Sync::disk && ::fdatasync(fd_.get()) != 0) {
     return refuse(errno_text("fdatasync", errno));

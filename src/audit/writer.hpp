@@ -69,6 +69,8 @@ class Writer {
   Writer() = default;
   Status create(const std::vector<Link>& previous, const std::string& newest);
   Status write_record(std::string_view members, std::string_view prev);
+  Status check_file();
+  const std::string& time_now();
   Status write_suppressed(Limited& limited);
   Limited* limit_of(const std::string& event, bool from_server);
   Status refuse(std::string detail);
@@ -85,6 +87,9 @@ class Writer {
   std::uint64_t size_ = 0;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
+  Instant name_checked_ = {};
+  std::int64_t time_ms_ = -1;  // of time_text_
+  std::string time_text_ = {};
   std::vector<Limited> limited_ = {};
   std::vector<std::string> problems_ = {};
   std::optional<Error> broken_ = {};

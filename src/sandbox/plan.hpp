@@ -131,7 +131,7 @@ const Guarantee* find_guarantee(const Plan& plan, std::string_view name);
 
 // For a person: escaped, one fact per line.
 std::string to_text(const Plan& plan);
-// docs/formats/plan.md; the same plan gives the same bytes.
+// docs/isolation.md; the same plan gives the same bytes.
 std::string to_json(const Plan& plan);
 // sha256 of to_json, as digest_text.
 std::string digest(const Plan& plan);

@@ -18,6 +18,43 @@ TEST_CASE("a body keeps its members and their spelling") {
   CHECK(body->event == "call");
 }
 
+TEST_CASE("flat bodies and others are judged alike") {
+  // A space makes a body one that is parsed; both ways must agree.
+  for (const char* members : {R"("event":"x")",
+                              R"("event":"x","n":-12,"t":true,"f":false,"z":null)",
+                              R"("a":0,"event":"")",
+                              R"("event":1)",
+                              R"("event":"x","n":01)",
+                              R"("event":"x","n":-)",
+                              R"("event":"x","n":1.5)",
+                              R"("event":"x","event":"y")",
+                              R"("event":"x","n":12345678901234567890)",
+                              R"("event":"x","seq":1)",
+                              R"("event":"x",)",
+                              R"("event":"x")"
+                              "}{",
+                              R"("event":"x","from":"server")",
+                              R"("event":"x","from":"client")",
+                              R"("event":"x","from":true)",
+                              R"("event":"x","s":"a
+b")",
+                              R"("event":"x","a":[1,{"b":2}])",
+                              R"("event":"x","a":tru})",
+                              R"("event":"x" "a":1)",
+                              R"("event":"x","":"")",
+                              R"("event":"x")"}) {
+    CAPTURE(members);
+    const auto flat = admit_body(std::string("{") + members + "}", {});
+    const auto spaced = admit_body(std::string("{") + members + " }", {});
+    REQUIRE(flat.has_value() == spaced.has_value());
+    if (flat) {
+      CHECK(flat->members + " " == spaced->members);
+      CHECK(flat->event == spaced->event);
+      CHECK(flat->from_server == spaced->from_server);
+    }
+  }
+}
+
 TEST_CASE("a body that is no record is refused") {
   for (const char* body :
        {"", "[]", "{}", "{\"event\":1}", "{\"event\":\"x\",\"seq\":1}", "{\"event\":\"x\",\"hash\":1}",

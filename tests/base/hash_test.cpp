@@ -2,6 +2,10 @@
 #include "base/hash.hpp"
 
 #include <doctest/doctest.h>
+#include <sodium.h>
+
+#include <algorithm>
+#include <string>
 
 using namespace cordon;
 
@@ -20,4 +24,36 @@ TEST_CASE("the keyed digest depends on the key") {
   const Digest first = hmac_sha256(key, "x");
   key[0] = 1;
   CHECK(first != hmac_sha256(key, "x"));
+}
+
+TEST_CASE("a million letters and the keyed digest agree with the published vectors") {
+  // FIPS 180-4 examples; RFC 4231, case 1 and 2: a shorter key is the same as one filled up with zeros.
+  CHECK(hex(sha256(std::string(1'000'000, 'a'))) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  MacKey key{};
+  std::fill_n(key.begin(), 20, std::uint8_t{0x0b});
+  CHECK(hex(hmac_sha256(key, "Hi There")) == "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+  key = {'J', 'e', 'f', 'e'};
+  CHECK(hex(hmac_sha256(key, "what do ya want for nothing?")) ==
+        "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+}
+
+TEST_CASE("every length and every way to cut it gives what libsodium gives") {
+  std::string text;
+  MacKey key{};
+  for (std::size_t length = 0; length < 300; ++length) {
+    Digest expected{};
+    const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
+    REQUIRE(crypto_hash_sha256(expected.data(), bytes, text.size()) == 0);
+    REQUIRE(sha256(text) == expected);
+    for (const std::size_t cut : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, length / 2}) {
+      Sha256 parts;
+      parts.update(std::string_view(text).substr(0, cut));
+      parts.update(std::string_view(text).substr(std::min(cut, text.size())));
+      REQUIRE(parts.finish() == expected);
+    }
+    REQUIRE(crypto_auth_hmacsha256(expected.data(), bytes, text.size(), key.data()) == 0);
+    REQUIRE(hmac_sha256(key, text) == expected);
+    text += static_cast<char>(length * 7 + 13);
+    key[length % key.size()] = static_cast<std::uint8_t>(length);
+  }
 }

@@ -136,19 +136,8 @@ TEST_CASE("the guard has a session of its own") {
 
 namespace {
 
-// A launcher in a process of its own that is killed after `delay`; everything it started becomes ours and must end.
-std::string kill_launcher(const sandbox::Plan& plan, std::chrono::microseconds delay) {
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const pid_t launcher = ::fork();
-  if (launcher == 0) {
-    const auto launched = sandbox::launch(plan, {.stage_path = CORDON_TEST_STAGE});
-    for (;;) {
-      ::pause();
-    }
-  }
-  const timespec wait = {.tv_sec = 0, .tv_nsec = delay.count() * 1000};
-  ::nanosleep(&wait, nullptr);  // the moment of the blow, not a wait for something
-  ::kill(launcher, SIGKILL);
+// Everything below us must end; `what` says after which blow it did not.
+std::string all_gone(std::string_view what, std::chrono::microseconds delay) {
   const auto start = Clock::now();
   while (ms_since(start) < 3000) {
     const pid_t ended = ::waitpid(-1, nullptr, WNOHANG);
@@ -159,17 +148,47 @@ std::string kill_launcher(const sandbox::Plan& plan, std::chrono::microseconds d
       ::poll(nullptr, 0, 1);
     }
   }
-  return text::cat("something is left after a blow at ", delay.count(), " us");
+  return text::cat("something is left after a blow to ", what, " at ", delay.count(), " us");
+}
+
+// The moment of the blow, not a wait for something.
+void let_pass(std::chrono::microseconds delay) {
+  const timespec wait = {.tv_sec = 0, .tv_nsec = delay.count() * 1000};
+  ::nanosleep(&wait, nullptr);
+}
+
+// A launcher in a process of its own that is killed after `delay`; everything it started becomes ours.
+std::string kill_launcher(const sandbox::Plan& plan, std::chrono::microseconds delay) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const pid_t launcher = ::fork();
+  if (launcher == 0) {
+    const auto launched = sandbox::launch(plan, {.stage_path = CORDON_TEST_STAGE});
+    for (;;) {
+      ::pause();
+    }
+  }
+  let_pass(delay);
+  ::kill(launcher, SIGKILL);
+  return all_gone("the launcher", delay);
+}
+
+std::string kill_guard(const sandbox::Plan& plan, std::chrono::microseconds delay) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const sandbox::Launched launched = test::start(plan);
+  let_pass(delay);
+  ::kill(launched.pid, SIGKILL);
+  return all_gone("the guard", delay);
 }
 
 }  // namespace
 
-TEST_CASE("a launcher killed at any moment leaves nothing behind") {
+TEST_CASE("a launcher or a guard killed at any moment leaves nothing behind") {
   under_both([](BackendChoice backend) {
     const sandbox::Plan plan = plan_of(backend, kStubborn);
     const int step_us = backend == BackendChoice::native ? 300 : 800;
     for (int i = 0; i < 40; ++i) {
       CHECK(kill_launcher(plan, std::chrono::microseconds(step_us * i)) == "");
+      CHECK(kill_guard(plan, std::chrono::microseconds(step_us * i)) == "");
     }
   });
 }

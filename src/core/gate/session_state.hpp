@@ -192,7 +192,7 @@ class Session::Impl {
   std::optional<Error> learn_error_;  // why the latest walk failed
   std::optional<Instant> relist_at_;
   std::optional<std::string> announced_;  // digest of the list that the client last got
-  std::deque<Message> early_;  // what a client that does not wait for its handshake sent after `initialize`
+  std::deque<Message> early_;             // what a client that does not wait for its handshake sent after `initialize`
   std::deque<Held> held_;
   std::size_t held_bytes_ = 0;
   std::set<std::string> noticed_;
