@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
+#include <utility>
 
 #include "app/session_context.hpp"
 #include "audit/chain.hpp"
@@ -144,12 +146,20 @@ Status show_audit(const Caller& caller, const std::string& server, bool json, co
   return {};
 }
 
-Result<AuditVerdict> verify_audit(const Caller& caller, const std::string& server) {
+Result<AuditVerdict> verify_audit(const Caller& caller, const std::string& server, std::string_view head) {
+  std::optional<audit::Head> expected;
+  if (!head.empty()) {
+    Result<audit::Head> noted = audit::parse_head(head);
+    if (!noted) {
+      return std::unexpected(noted.error());
+    }
+    expected = std::move(*noted);
+  }
   const Result<audit::Folder> folder = folder_of(caller, server);
   if (!folder) {
     return std::unexpected(folder.error());
   }
-  const Result<audit::VerifyReport> report = audit::verify_folder(*folder, std::nullopt);
+  const Result<audit::VerifyReport> report = audit::verify_folder(*folder, expected);
   if (!report) {
     return std::unexpected(report.error());
   }
