@@ -199,6 +199,7 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
     return std::unexpected(cwd.error());
   }
   out.spec.cwd = std::move(*cwd);
+  out.executable = witness(program->real);
   Result<catalog::LaunchFingerprint> print = fingerprint(
       {policy, *command, program->real, out.spec.mounts, DigestCache(request.caller.state_folder() + "/digests")});
   if (!print) {
