@@ -136,9 +136,9 @@ void measure_stalled(Setup& setup, Report& report) {
     peer.open();
     peer.call("\"size\":200,\"stall\":true");
     const double before = memory_of(peer.pid()).resident;
-    const std::string call = text::cat(
-        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":0,\"reason\":\"",
-        std::string(1'000'000, 'r'), "\"}}\n");
+    const std::string call =
+        text::cat(R"({"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"tool_0","arguments":{"query":")",
+                  std::string(1'000'000, 'q'), "\"}}}\n");
     const std::size_t taken = peer.send_until_stalled(call, 200'000'000, 1000);
     const double queued = memory_of(peer.pid()).resident - before;
     report.row(

@@ -162,22 +162,23 @@ std::size_t Peer::open() {
   return reply(list).size();
 }
 
-std::size_t Peer::send_until_stalled(std::string_view line, std::size_t at_most, int patience_ms) {
+std::size_t Peer::send_until_stalled(const std::string& line, std::size_t at_most, int patience_ms) {
   fcntl(in_.get(), F_SETFL, O_NONBLOCK);
   std::size_t taken = 0;
-  std::size_t offset = 0;
-  while (taken < at_most) {
-    pollfd writable{in_.get(), POLLOUT, 0};
-    if (poll(&writable, 1, patience_ms) <= 0) {
-      break;
+  std::string current;
+  pollfd writable{in_.get(), POLLOUT, 0};
+  while (taken < at_most && poll(&writable, 1, patience_ms) > 0) {
+    if (current.empty()) {
+      current = line;
+      current.replace(current.find("ID"), 2, std::to_string(next_id()));
     }
-    const ssize_t written = write(in_.get(), line.data() + offset, line.size() - offset);
+    const ssize_t written = write(in_.get(), current.data(), current.size());
     if (written < 0 && errno != EAGAIN && errno != EINTR) {
       break;
     }
     const std::size_t count = written < 0 ? 0 : static_cast<std::size_t>(written);
     taken += count;
-    offset = (offset + count) % line.size();
+    current.erase(0, count);
   }
   return taken;
 }

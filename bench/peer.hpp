@@ -43,8 +43,9 @@ class Peer {
   void wait_for_line() { read_line(); }
   std::int64_t next_id() { return ++last_id_; }
 
-  // For peers that stall: writes as much as is taken within `patience_ms` of silence; the number of bytes taken.
-  std::size_t send_until_stalled(std::string_view line, std::size_t at_most, int patience_ms);
+  // For peers that stall: sends `line` until nothing more is taken for `patience_ms`; the number of bytes taken. The
+  // "ID" in it becomes a new number each time.
+  std::size_t send_until_stalled(const std::string& line, std::size_t at_most, int patience_ms);
   // Closes stdin, reads to the end and reaps; the exit status as waitpid gives it.
   int finish();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Medians, and the table that is printed.
+// Medians, best rounds, and the table that is printed.
 
 #include <cstdint>
 #include <string>
@@ -10,6 +10,9 @@
 namespace cordon::bench {
 
 double median(std::vector<double> values);
+// The smallest and the largest; 0 for none. The best round is the one that nothing else on the machine disturbed.
+double lowest(const std::vector<double>& values);
+double highest(const std::vector<double>& values);
 std::string fixed(double value, int digits);
 
 enum class Better : std::uint8_t { lower, higher };

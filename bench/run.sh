@@ -6,7 +6,9 @@ build=$(CDPATH='' cd -- "${1:-build}" && pwd)
 [ $# -eq 0 ] || shift
 set -- --relay "$build/bench/bench-relay" --echo "$build/bench/bench-echo-server" "$@"
 work=$(mktemp -d)
+chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT INT TERM
+export TMPDIR="$work"
 # Measured is what a user would have: the installed program.
 DESTDIR=$work meson install -C "$build" --no-rebuild --quiet >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 cordon=$(find "$work" -path '*/bin/mcp-cordon' -type f)

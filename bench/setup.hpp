@@ -17,7 +17,7 @@ struct Options {
   std::string relay = {};
   std::string echo = {};
   std::string srt = {};  // another sandbox launcher to compare with
-  int rounds = 21;
+  int rounds = 51;
   std::string only = {};  // one measurement by name
 };
 

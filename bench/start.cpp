@@ -16,7 +16,7 @@ double first_answer_ms(const Column& column, const std::string& log) {
 }  // namespace
 
 void measure_start(Setup& setup, Report& report) {
-  report.section(text::cat("Start: from the command to the first tools/list, median of ", setup.options().rounds));
+  report.section(text::cat("Start: from the command to the first tools/list, best of ", setup.options().rounds));
   std::vector<std::vector<double>> values;
   std::vector<Column> columns;
   for (Column& column : setup.columns()) {
@@ -33,7 +33,7 @@ void measure_start(Setup& setup, Report& report) {
     }
   }
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    report.row(columns[i].name, text::cat(fixed(median(values[i]), 2), " ms"));
+    report.row(columns[i].name, text::cat(fixed(lowest(values[i]), 2), " ms"));
   }
 }
 

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/wire/line_reader.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace cordon::wire {
+namespace {
+
+constexpr std::size_t kBigLine = 1'000'000;
+
+}  // namespace
 
 std::vector<LineEvent> LineReader::feed(std::string_view bytes) {
   std::vector<LineEvent> events;
@@ -37,6 +43,11 @@ void LineReader::append(std::string_view bytes) {
     overlong_->feed(bytes);
     overlong_bytes_ += bytes.size();
   } else {
+    if (buffer_.size() >= kBigLine && buffer_.size() + bytes.size() > buffer_.capacity()) {
+      // A big step instead of doubling, which would copy a big line again and again; room that is never written costs
+      // no memory.
+      buffer_.reserve(std::min(max_bytes_ + 2, buffer_.size() * 16));
+    }
     buffer_ += bytes;
   }
 }

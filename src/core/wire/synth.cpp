@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/wire/synth.hpp"
 
+#include <cstddef>
+#include <cstdint>
+
 #include "base/text.hpp"
 #include "core/json/write.hpp"
 #include "core/wire/names.hpp"
@@ -14,6 +17,9 @@ using json::Value;
 using json::Writer;
 
 void begin(Writer& w, const Id& id) { w.begin_object().member("jsonrpc", "2.0").member_raw("id", id.json()); }
+
+// A value costs a walk about as much as a search costs for this many bytes.
+constexpr std::size_t kBytesWalkedOver = 100;
 
 bool is_own(const Value& key) { return key.string().starts_with(kOwnMetaPrefix); }
 
@@ -112,11 +118,16 @@ std::string refusal_result(std::string_view text, std::string_view meta_json, Er
 }
 
 bool has_own_meta(const Value& value) {
-  // Nearly every message is settled by this one search; a hit, or an escape that may hide one, by the walk.
   const std::string_view raw = value.raw();
-  const std::string_view unescapable = kOwnMetaPrefix.substr(0, kOwnMetaPrefix.size() - 1);  // "/" may stand as "\\/"
-  if (raw.find(unescapable) == std::string_view::npos && raw.find("\\u") == std::string_view::npos) {
-    return false;
+  const std::uint32_t first = value.index();
+  const std::uint32_t nodes = value.tape()->nodes[first].next - first;
+  // Few values in much text, like a big result: the walk passes over the text. Otherwise one search settles nearly
+  // every message; a hit, or an escape that may hide one, is looked into by the walk.
+  if (std::size_t{nodes} * kBytesWalkedOver > raw.size()) {
+    const std::string_view unescapable = kOwnMetaPrefix.substr(0, kOwnMetaPrefix.size() - 1);  // "/" may stand as "\\/"
+    if (raw.find(unescapable) == std::string_view::npos && raw.find("\\u") == std::string_view::npos) {
+      return false;
+    }
   }
   return find_own(value, false);
 }

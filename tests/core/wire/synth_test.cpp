@@ -41,6 +41,14 @@ TEST_CASE("members under our own prefix are found and taken out, in every _meta,
   CHECK(has_own_meta(slash.root()));
 }
 
+TEST_CASE("members under our own prefix are found beside much text, and text is not taken for one") {
+  const std::string prose(100'000, 'd');
+  const std::string block = R"({"content":[{"type":"text","text":"dev.mcp-cordon/ )" + prose + "\"}]";
+  CHECK(!has_own_meta(document(block + "}").root()));
+  CHECK(has_own_meta(document(block + R"(,"_meta":{"\u0064ev.mcp-cordon/x":1}})").root()));
+  CHECK(has_own_meta(document(block + R"(,"_meta":{"dev.mcp-cordon/x":1}})").root()));
+}
+
 TEST_CASE("data of tools is left alone") {
   const char* text =
       R"({"arguments":{"_meta":{"dev.mcp-cordon/x":1}},"structuredContent":{"_meta":{"dev.mcp-cordon/x":1}},"text":"dev.mcp-cordon/"})";
