@@ -102,7 +102,7 @@ Result<std::string> audited_server(const Caller& caller, const PolicyChoice& cho
   if (choice.file.empty() && valid_name(choice.name) && folder_of(caller, choice.name)) {
     return choice.name;
   }
-  const Result<LoadedPolicy> loaded = load_policy(caller, choice);
+  const Result<LoadedPolicy> loaded = read_policy_file(caller, choice);
   if (!loaded && loaded.error().code == Errc::file_unreadable && choice.file.empty()) {
     return fail(Errc::file_unreadable, text::cat("there is no log and no policy named '", choice.name, "'"));
   }
