@@ -12,7 +12,6 @@ namespace cordon::gate {
 
 using json::Kind;
 using json::Value;
-using policy::Action;
 using wire::Era;
 
 void Session::Impl::on_call(Message message) {
@@ -112,7 +111,7 @@ void Session::Impl::decide_call(Message message) {
     return;
   }
   const policy::Verdict verdict = policy::evaluate(config_.policy.tools, name, tool->effect);
-  if (verdict.action == Action::hide) {
+  if (verdict.action == policy::Action::hide) {
     unknown(verdict.because);
     return;
   }
@@ -120,19 +119,19 @@ void Session::Impl::decide_call(Message message) {
     refuse_call(message, Errc::tool_blocked, "--read-only", "this session is read-only and the tool is not");
     return;
   }
-  if (verdict.action == Action::block) {
+  if (verdict.action == policy::Action::block) {
     notice_once(text::cat("a call to '", text::printable(name, 100), "' was refused by ", verdict.because));
     refuse_call(message, Errc::tool_blocked, verdict.because, "the policy does not allow this tool");
     return;
   }
-  if (verdict.action == Action::confirm) {
+  if (verdict.action == policy::Action::confirm) {
     notice_once(text::cat("a call to '", text::printable(name, 100), "' needs a confirmation by ", verdict.because,
                           "; this version cannot ask and refuses it"));
     refuse_call(message, Errc::tool_blocked, verdict.because,
                 "the policy wants a person to confirm it, and this version cannot ask yet");
     return;
   }
-  const bool flagged = tool->flagged || verdict.action == Action::flag;
+  const bool flagged = tool->flagged || verdict.action == policy::Action::flag;
   if (flagged) {
     notice_once(text::cat("a call to '", text::printable(name, 100), "' passed and is flagged"));
   }

@@ -17,7 +17,6 @@ namespace {
 using json::Kind;
 using json::Member;
 using json::Value;
-using policy::Action;
 using policy::DriftAction;
 using policy::Effect;
 
@@ -113,7 +112,7 @@ const ToolView* CatalogView::find(std::string_view name) const {
 
 void CatalogView::add(ToolView view, const policy::Policy& policy, std::string_view definition, std::string_view mark) {
   const bool hidden = view.refusal == Errc::tool_not_reviewed ||
-                      policy::evaluate(policy.tools, view.name, view.effect).action == Action::hide;
+                      policy::evaluate(policy.tools, view.name, view.effect).action == policy::Action::hide;
   if (!hidden && !definition.empty()) {
     view.served = served_definition(definition, view.effect, view.reviewed_read, mark);
   }
