@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// SHA-256 and its keyed form, from libsodium. Pure: no random numbers here.
+// SHA-256 and its keyed form, from nettle (which takes the processor's own instructions where it has them). Pure: no
+// random numbers here.
 
 #include <array>
 #include <cstddef>

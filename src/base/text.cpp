@@ -132,6 +132,11 @@ void append_printable(std::string& out, std::string_view text, std::size_t offse
 std::string printable(std::string_view untrusted, std::size_t max_bytes) {
   std::string out;
   for (std::size_t i = 0; i < untrusted.size();) {
+    if (const char c = untrusted[i]; c >= 0x20 && c < 0x7F && c != '\\' && out.size() < max_bytes) {
+      out += c;  // nearly everything, nearly always
+      ++i;
+      continue;
+    }
     const CodePoint point = decode_utf8(untrusted, i);
     const std::size_t before = out.size();
     append_printable(out, untrusted, i, point);

@@ -28,7 +28,7 @@ find src -name '*.[ch]pp' | LC_ALL=C sort | xargs awk '
     library("^re2/", "src/core/", 1)
     library("^yaml-cpp/", "src/formats/", 1)
     library("^seccomp\\.h", "src/sandbox/", 1)
-    library("^sodium", "src/base/", 1)
+    library("^nettle/", "src/base/", 1)
     library("^uv\\.h", "src/run/", 0)
     library("^CLI/", "src/cli/", 0)
     library("^(spdlog|fmt)/", "nowhere", 0)
