@@ -56,47 +56,6 @@ Status check_mount(const Mount& mount, const HostFacts& facts) {
   return check_source(mount, facts);
 }
 
-// Adds what the program needs unless a grant or a preset already shows it at its own place.
-void add_needed(std::vector<ViewEntry>& extra, const std::vector<Mount>& grants, bool system, const std::string& path) {
-  if (path.empty() || (system && is_system_program(path))) {
-    return;
-  }
-  const auto shown = [&](const Mount& grant) {
-    return is_within(path, grant.target) && rebase(path, grant.target, grant.source) == path;
-  };
-  if (std::any_of(grants.begin(), grants.end(), shown)) {
-    return;
-  }
-  const auto covered = [&](const ViewEntry& entry) {
-    return entry.kind == EntryKind::bind && is_within(path, entry.target);
-  };
-  if (std::any_of(extra.begin(), extra.end(), covered)) {
-    return;
-  }
-  extra.push_back({.kind = EntryKind::bind,
-                   .target = path,
-                   .source = path,
-                   .executable = true,
-                   .owners = Owners::mapped_if_possible});
-}
-
-std::vector<ViewEntry> program_view(const LaunchSpec& spec, const ProgramFacts& program) {
-  std::vector<ViewEntry> extra;
-  const bool system = shows_system(spec);
-  add_needed(extra, spec.mounts, system, program.prefix);
-  add_needed(extra, spec.mounts, system, program.venv);
-  add_needed(extra, spec.mounts, system, program.path);
-  add_needed(extra, spec.mounts, system, program.entry_root);
-  add_needed(extra, spec.mounts, system, program.entry);
-  const auto shows_link = [&](const Mount& grant) { return is_within(program.entry_link, grant.target); };
-  if (!program.entry_link.empty() && program.entry_link != program.entry &&
-      !(system && is_system_program(program.entry_link)) &&
-      std::none_of(spec.mounts.begin(), spec.mounts.end(), shows_link)) {
-    extra.push_back({.kind = EntryKind::symlink, .target = program.entry_link, .text = program.entry});
-  }
-  return extra;
-}
-
 // The covers for a masked path: where the policy names it, and wherever another grant shows the same thing.
 Result<std::vector<ViewEntry>> masks(const std::string& deny, const std::vector<ViewEntry>& view) {
   const ViewEntry* shows = nullptr;
@@ -164,7 +123,11 @@ Result<std::vector<ViewEntry>> build_view(const LaunchSpec& spec, const HostFact
                   "isolation.filesystem.runtime", "use node, python, system or none");
     }
   }
-  std::vector<ViewEntry> own = program_view(spec, facts.program);
+  auto needed = program_view(spec, facts);
+  if (!needed) {
+    return needed;
+  }
+  std::vector<ViewEntry> own = std::move(*needed);
   for (const Mount& mount : spec.mounts) {
     if (auto status = check_mount(mount, facts); !status) {
       return std::unexpected(status.error());
