@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/text.hpp"
 #include "sandbox/paths.hpp"
@@ -98,19 +99,50 @@ Status check_targets(const std::vector<ViewEntry>& sorted) {
   return {};
 }
 
-Status add_masks(const LaunchSpec& spec, std::vector<ViewEntry>& view) {
-  const std::vector<ViewEntry> shown = view;
+Result<std::vector<ViewEntry>> all_masks(const LaunchSpec& spec, const std::vector<ViewEntry>& view) {
+  std::vector<ViewEntry> all;
   for (const std::string& deny : spec.deny) {
     if (!is_normal_path(deny) || deny == "/") {
       return refuse(deny, "not an absolute path without '.', '..' and doubled slashes");
     }
-    auto covers = masks(deny, shown);
+    auto covers = masks(deny, view);
     if (!covers) {
-      return std::unexpected(covers.error());
+      return covers;
     }
-    view.insert(view.end(), covers->begin(), covers->end());
+    all.insert(all.end(), covers->begin(), covers->end());
   }
-  return {};
+  return all;
+}
+
+// The folders between a writable grant and what lies deeper in it. Renamed, they would take a mask or a read-only grant
+// along, and the next session would find a decoy in its place; a folder that is mounted on itself cannot be renamed.
+std::vector<ViewEntry> pins(const std::vector<ViewEntry>& view) {
+  std::vector<ViewEntry> list;
+  std::set<std::string> mounted;
+  for (const ViewEntry& entry : view) {
+    mounted.insert(entry.target);
+  }
+  for (const ViewEntry& entry : view) {
+    if ((entry.kind != EntryKind::bind && entry.kind != EntryKind::cover) || entry.optional) {
+      continue;
+    }
+    for (std::string folder(parent_path(entry.target)); folder != "/"; folder = std::string(parent_path(folder))) {
+      const ViewEntry* shows = nullptr;
+      for (const ViewEntry& outer : view) {
+        if ((outer.kind == EntryKind::bind || outer.kind == EntryKind::tmpfs) && is_within(folder, outer.target) &&
+            (shows == nullptr || outer.target.size() >= shows->target.size())) {
+          shows = &outer;
+        }
+      }
+      if (shows != nullptr && shows->kind == EntryKind::bind && shows->writable && mounted.insert(folder).second) {
+        ViewEntry pin = *shows;
+        pin.source = rebase(folder, shows->target, shows->source);
+        pin.target = folder;
+        list.push_back(std::move(pin));
+      }
+    }
+  }
+  return list;
 }
 
 }  // namespace
@@ -141,15 +173,28 @@ Result<std::vector<ViewEntry>> build_view(const LaunchSpec& spec, const HostFact
                    .owners = Owners::mapped});
   }
   // A parent before what lies in it, else it would hide it.
-  std::stable_sort(own.begin(), own.end(), [](const ViewEntry& a, const ViewEntry& b) { return a.target < b.target; });
+  const auto sort = [&own] {
+    std::stable_sort(own.begin(), own.end(),
+                     [](const ViewEntry& a, const ViewEntry& b) { return a.target < b.target; });
+  };
+  sort();
   if (auto status = check_targets(own); !status) {
     return std::unexpected(status.error());
   }
-  std::vector<ViewEntry> view = base_view(spec, facts);
+  const std::vector<ViewEntry> base = base_view(spec, facts);
+  std::vector<ViewEntry> view = base;
   view.insert(view.end(), own.begin(), own.end());
-  if (auto status = add_masks(spec, view); !status) {
-    return std::unexpected(status.error());
+  const auto covers = all_masks(spec, view);
+  if (!covers) {
+    return covers;
   }
+  view.insert(view.end(), covers->begin(), covers->end());
+  const std::vector<ViewEntry> pinned = pins(view);
+  own.insert(own.end(), pinned.begin(), pinned.end());
+  sort();
+  view = base;
+  view.insert(view.end(), own.begin(), own.end());
+  view.insert(view.end(), covers->begin(), covers->end());
   return view;
 }
 
