@@ -129,6 +129,10 @@ void check_grants(const Canaries& canaries) {
   check("read_write_grant", "allowed", [&] { return read_one(write + "/file"); });
   check("create_in_write_grant", "allowed", [&] { return create(write + "/created"); });
   check("make_folder_in_write_grant", "allowed", [&] { return result_of(::mkdir((write + "/folder").c_str(), 0755)); });
+  check("whiteout_in_write_grant", "EPERM", [&] {
+    return result_of(
+        ::syscall(SYS_renameat2, AT_FDCWD, (write + "/created").c_str(), AT_FDCWD, (write + "/whiteout").c_str(), 4));
+  });
   check("move_in_write_grant", "allowed",
         [&] { return result_of(::rename((write + "/created").c_str(), (write + "/folder/moved").c_str())); });
   check("read_masked_file", "denied", [&] { return read_one(read + "/secret.txt"); });
