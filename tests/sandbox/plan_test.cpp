@@ -259,6 +259,22 @@ TEST_CASE("every backend's plan is reproducible, keeps secrets and reads back as
   }
 }
 
+TEST_CASE("a plan does not claim Landlock where rights for writing are inherited") {
+  constexpr std::string_view kLess = "which does not hold where a read-only place lies in a writable one";
+  const auto reason = [](const std::string& target, BackendChoice backend) {
+    LaunchSpec spec = simple_spec();
+    spec.backend = backend;
+    spec.mounts = {{.source = "/data", .target = "/data", .writable = true}, {.source = "/docs", .target = target}};
+    return find_guarantee(plan_of(spec, able_host()), "filesystem")->reason;
+  };
+  for (const BackendChoice backend : {BackendChoice::native, BackendChoice::bubblewrap}) {
+    CHECK(reason("/docs", backend).find(kLess) == std::string::npos);
+    for (const char* target : {"/tmp/docs", "/home/cordon/docs", "/data/docs"}) {
+      CHECK_MESSAGE(reason(target, backend).find(kLess) != std::string::npos, target);
+    }
+  }
+}
+
 TEST_CASE("a changed launch has another digest") {
   LaunchSpec spec = simple_spec();
   const std::string before = digest(plan_of(spec, able_host()));
