@@ -153,19 +153,19 @@ TEST_CASE("grants come parents first and deny wins wherever the same thing shows
 
 TEST_CASE("folders between a write grant and what is mounted in it are mounted on themselves") {
   LaunchSpec spec = simple_spec();
-  spec.mounts = {{.source = "/data", .target = "/work", .writable = true},
-                 {.source = "/docs", .target = "/work/a/b/docs"},
+  spec.mounts = {{.source = "/data", .target = "/shared", .writable = true},
+                 {.source = "/docs", .target = "/shared/a/b/docs"},
                  {.source = "/plain", .target = "/plain"}};
-  spec.deny = {"/work/a/x/y/secret", "/plain/a/b/secret"};
+  spec.deny = {"/shared/a/x/y/secret", "/plain/a/b/secret"};
   CHECK(own_entries(plan_of(spec, able_host())) ==
         "bind /plain from /plain\n"
-        "bind /work from /data rw\n"
-        "bind /work/a from /data/a rw\n"
-        "bind /work/a/b from /data/a/b rw\n"
-        "bind /work/a/b/docs from /docs\n"
-        "bind /work/a/x from /data/a/x rw\n"
-        "bind /work/a/x/y from /data/a/x/y rw\n"
-        "cover /work/a/x/y/secret from /data/a/x/y/secret\n"
+        "bind /shared from /data rw\n"
+        "bind /shared/a from /data/a rw\n"
+        "bind /shared/a/b from /data/a/b rw\n"
+        "bind /shared/a/b/docs from /docs\n"
+        "bind /shared/a/x from /data/a/x rw\n"
+        "bind /shared/a/x/y from /data/a/x/y rw\n"
+        "cover /shared/a/x/y/secret from /data/a/x/y/secret\n"
         "cover /plain/a/b/secret from /plain/a/b/secret\n");
   // A kept home is a writable grant as well; what the grant shows under another name is held there, too.
   spec.mounts = {{.source = "/data/a", .target = "/alias", .writable = true}};
