@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
+#include <utility>
 
 #include "app/session_context.hpp"
 #include "audit/chain.hpp"
@@ -100,7 +102,7 @@ Result<std::string> audited_server(const Caller& caller, const PolicyChoice& cho
   if (choice.file.empty() && valid_name(choice.name) && folder_of(caller, choice.name)) {
     return choice.name;
   }
-  const Result<LoadedPolicy> loaded = load_policy(caller, choice);
+  const Result<LoadedPolicy> loaded = read_policy_file(caller, choice);
   if (!loaded && loaded.error().code == Errc::file_unreadable && choice.file.empty()) {
     return fail(Errc::file_unreadable, text::cat("there is no log and no policy named '", choice.name, "'"));
   }
@@ -144,12 +146,20 @@ Status show_audit(const Caller& caller, const std::string& server, bool json, co
   return {};
 }
 
-Result<AuditVerdict> verify_audit(const Caller& caller, const std::string& server) {
+Result<AuditVerdict> verify_audit(const Caller& caller, const std::string& server, std::string_view head) {
+  std::optional<audit::Head> expected;
+  if (!head.empty()) {
+    Result<audit::Head> noted = audit::parse_head(head);
+    if (!noted) {
+      return std::unexpected(noted.error());
+    }
+    expected = std::move(*noted);
+  }
   const Result<audit::Folder> folder = folder_of(caller, server);
   if (!folder) {
     return std::unexpected(folder.error());
   }
-  const Result<audit::VerifyReport> report = audit::verify_folder(*folder, std::nullopt);
+  const Result<audit::VerifyReport> report = audit::verify_folder(*folder, expected);
   if (!report) {
     return std::unexpected(report.error());
   }

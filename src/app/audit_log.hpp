@@ -26,6 +26,7 @@ struct AuditVerdict {
   std::string text = {};
   std::string json = {};
 };
-Result<AuditVerdict> verify_audit(const Caller& caller, const std::string& server);
+// `head`: one that was noted earlier and must be in the log, "FILE SEQ HASH"; empty: none.
+Result<AuditVerdict> verify_audit(const Caller& caller, const std::string& server, std::string_view head);
 
 }  // namespace cordon::app

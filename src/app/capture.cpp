@@ -30,7 +30,7 @@ Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLau
   if (const Status recorded = writer->append(launch_record({"capture", request.loaded, {}, planned})); !recorded) {
     return std::unexpected(recorded.error());
   }
-  Result<run::ServerProcess> server = start_server(request.caller, planned.plan);
+  Result<run::ServerProcess> server = start_server(request.caller, planned);
   if (!server) {
     [[maybe_unused]] const Status recorded = writer->append(refused_launch_record(server.error()));
     return std::unexpected(server.error());

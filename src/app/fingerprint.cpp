@@ -109,6 +109,15 @@ Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input) {
   return out;
 }
 
+FileWitness witness(const std::string& path) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) {
+    return {};
+  }
+  return {info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size),
+          static_cast<std::int64_t>(info.st_ctim.tv_sec) * 1'000'000'000 + info.st_ctim.tv_nsec};
+}
+
 std::vector<std::string> launch_differences(const catalog::LaunchFingerprint& reviewed,
                                             const catalog::LaunchFingerprint& now) {
   if (reviewed.command.empty()) {

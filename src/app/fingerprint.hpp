@@ -2,6 +2,7 @@
 #pragma once
 // What binds a reviewed catalog to the program that it was reviewed with.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,17 @@ struct FingerprintInput {
 // Files in argv are the arguments, or what follows "=" in them, that name a regular file: by an absolute inside path,
 // or relative to launch.cwd.
 Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input);
+
+// Which file it was that was digested. Any write, rename onto it, chmod or link moves its time of change.
+struct FileWitness {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t changed_ns = 0;
+  bool operator==(const FileWitness&) const = default;
+};
+// All zero when there is no such file.
+FileWitness witness(const std::string& path);
 
 // One line per difference, each fit for a person; empty when both are equal.
 std::vector<std::string> launch_differences(const catalog::LaunchFingerprint& reviewed,

@@ -45,7 +45,9 @@ std::map<std::string, std::string> environment_of(const policy::Launch& launch, 
   }
   // Outside folders mean nothing inside, so these three are ours unless the policy sets them.
   out["PATH"] = inside_path(spec);
-  out["HOME"] = kInsideHome;
+  out["HOME"] = spec.backend != sandbox::BackendChoice::none ? std::string(kInsideHome)
+                : spec.home_source.empty()                   ? std::string("/tmp")
+                                                             : spec.home_source;
   out["TMPDIR"] = "/tmp";
   for (const auto& [name, value] : launch.set) {
     out[name] = value;
@@ -111,6 +113,27 @@ Status check_words(const std::vector<std::string>& words, const std::string& whe
     if (!text::valid_utf8(word) || word.find('\0') != std::string::npos) {
       return fail(Errc::policy_invalid, "the command holds a word that is no text in UTF-8", where);
     }
+  }
+  return {};
+}
+
+Status add_home(const LaunchRequest& request, sandbox::LaunchSpec& spec) {
+  const policy::Policy& policy = request.policy;
+  if (policy.launch.home != policy::HomeMode::kept) {
+    return {};
+  }
+  // Nothing is mounted for it then, and the state folder is closed to the account that the server gets.
+  if (spec.backend == sandbox::BackendChoice::none && request.caller.uid == 0) {
+    return fail(Errc::policy_invalid, "started by root without isolation, the server cannot reach a kept home",
+                place_in(policy, policy.launch.position), "set launch.home: temporary");
+  }
+  spec.home_source = home_path(request.caller, policy.server);
+  if (request.depth == LaunchRequest::Depth::start) {
+    Result<std::string> made = run::ensure_private_folder(spec.home_source);
+    if (!made) {
+      return std::unexpected(made.error());
+    }
+    spec.home_source = std::move(*made);
   }
   return {};
 }
@@ -199,21 +222,15 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
     return std::unexpected(cwd.error());
   }
   out.spec.cwd = std::move(*cwd);
+  out.executable = witness(program->real);
   Result<catalog::LaunchFingerprint> print = fingerprint(
       {policy, *command, program->real, out.spec.mounts, DigestCache(request.caller.state_folder() + "/digests")});
   if (!print) {
     return std::unexpected(print.error());
   }
   out.fingerprint = std::move(*print);
-  if (policy.launch.home == policy::HomeMode::kept) {
-    out.spec.home_source = home_path(request.caller, policy.server);
-    if (request.depth == LaunchRequest::Depth::start) {
-      Result<std::string> made = run::ensure_private_folder(out.spec.home_source);
-      if (!made) {
-        return std::unexpected(made.error());
-      }
-      out.spec.home_source = std::move(*made);
-    }
+  if (const Status home = add_home(request, out.spec); !home) {
+    return std::unexpected(home.error());
   }
   // Last, because fetching a secret may ask the person or take time.
   if (const Status added = add_environment(request, out); !added) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/caller.hpp"
+#include "app/fingerprint.hpp"
 #include "app/grants.hpp"
 #include "app/secrets.hpp"
 #include "base/error.hpp"
@@ -31,6 +32,7 @@ struct LaunchRequest {
 struct PreparedLaunch {
   sandbox::LaunchSpec spec = {};
   catalog::LaunchFingerprint fingerprint = {};
+  FileWitness executable = {};                      // as it was before it was digested
   std::vector<NamedSecret> secrets = {};            // values that must not be written anywhere
   std::vector<std::string> environment_names = {};  // of all that the server gets
 };

@@ -51,6 +51,11 @@ Result<UniqueFd> open_stderr_file(const Caller& caller, const std::string& serve
   return file;
 }
 
+std::unexpected<Error> changed_under_us(const PlannedLaunch& planned) {
+  return fail(Errc::launch_changed, "the program changed while it was being started", planned.prepared.spec.executable,
+              "try again once its installation is complete");
+}
+
 // Closing the lifeline makes the kernel end the tree; the direct child is ours to wait for.
 void end(pid_t pid, UniqueFd& lifeline) {
   lifeline.reset();
@@ -79,16 +84,9 @@ Result<PlannedLaunch> plan_launch(const Caller& caller, const LoadedPolicy& load
   return PlannedLaunch{std::move(*prepared), std::move(*plan)};
 }
 
-Status try_plan(const Caller& caller, const sandbox::Plan& plan) {
-  Result<run::ServerProcess> server = start_server(caller, plan);
-  if (!server) {
-    return std::unexpected(server.error());
-  }
-  end(server->pid, server->lifeline);
-  return {};
-}
+namespace {
 
-Result<run::ServerProcess> start_server(const Caller& caller, const sandbox::Plan& plan) {
+Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan& plan) {
   const std::string helper = caller.stage_path();
   // It decides what the server is held by, so it is judged like a policy.
   if (const Result<run::OpenedFile> trusted = run::open_trusted(helper, {.max_bytes = kMaxHelperBytes}); !trusted) {
@@ -105,6 +103,30 @@ Result<run::ServerProcess> start_server(const Caller& caller, const sandbox::Pla
     return std::unexpected(sandbox::error_from_status(started.error().detail, plan.backend));
   }
   return server;
+}
+
+}  // namespace
+
+Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned) {
+  const FileWitness& digested = planned.prepared.executable;
+  if (sandbox::FileIdentity{digested.device, digested.inode} != planned.plan.executable_identity) {
+    return changed_under_us(planned);
+  }
+  Result<run::ServerProcess> server = start_plan(caller, planned.plan);
+  if (server && witness(planned.prepared.spec.executable) != digested) {
+    end(server->pid, server->lifeline);
+    return changed_under_us(planned);
+  }
+  return server;
+}
+
+Status try_plan(const Caller& caller, const sandbox::Plan& plan) {
+  Result<run::ServerProcess> server = start_plan(caller, plan);
+  if (!server) {
+    return std::unexpected(server.error());
+  }
+  end(server->pid, server->lifeline);
+  return {};
 }
 
 Result<audit::Writer> open_audit(const AuditRequest& request) {

@@ -25,9 +25,10 @@ struct PlannedLaunch {
 Result<PlannedLaunch> plan_launch(const Caller& caller, const LoadedPolicy& loaded,
                                   const std::vector<std::string>& client_command);
 
-// Starts the plan and waits until the server's program runs. unsupported_isolation, launch_failed, file_untrusted for
-// our helper.
-Result<run::ServerProcess> start_server(const Caller& caller, const sandbox::Plan& plan);
+// Starts the plan and waits until the server's program runs. The program that runs is the one that was digested: the
+// stage executes the planned file alone, and the file must not have changed since. unsupported_isolation,
+// launch_failed, launch_changed, file_untrusted for our helper.
+Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned);
 
 // Can this plan be carried out? Starts it and ends it at once.
 Status try_plan(const Caller& caller, const sandbox::Plan& plan);

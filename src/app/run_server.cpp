@@ -134,7 +134,7 @@ Status RunCase::start() {
   if (Status recorded = audit_->append(record); !recorded) {
     return recorded;
   }
-  Result<run::ServerProcess> server = start_server(request_.caller, planned_->plan);
+  Result<run::ServerProcess> server = start_server(request_.caller, *planned_);
   if (!server) {
     return std::unexpected(server.error());
   }

@@ -70,6 +70,10 @@ Result<LoadedPolicy> load_policy(const Caller& caller, const PolicyChoice& choic
   if (const Status ceilings = check_ceilings(caller); !ceilings) {
     return std::unexpected(ceilings.error());
   }
+  return read_policy_file(caller, choice);
+}
+
+Result<LoadedPolicy> read_policy_file(const Caller& caller, const PolicyChoice& choice) {
   Result<PolicyLocation> location = locate_policy(caller, choice);
   if (!location) {
     return std::unexpected(location.error());

@@ -20,8 +20,11 @@ struct LoadedPolicy {
   std::string digest = {};  // of the file's bytes
 };
 
+// The policy as a file alone, for commands that neither start nor judge anything by it.
+Result<LoadedPolicy> read_policy_file(const Caller& caller, const PolicyChoice& choice);
+
 // isolation_conflict when a ceiling is in force: this version cannot compare a policy with one, and must not pass over
-// it. Then whatever locating, opening and reading the policy gives.
+// it. Then as above.
 Result<LoadedPolicy> load_policy(const Caller& caller, const PolicyChoice& choice);
 
 struct LoadedSnapshot {

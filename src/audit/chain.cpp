@@ -118,7 +118,7 @@ std::string begin_members(std::string_view file, std::string_view server, std::s
                           std::string_view version, const std::vector<Link>& previous) {
   json::Writer out;
   out.begin_object();
-  out.member("event", kBeginEvent).member("format", "mcp-cordon-audit").member_int("version", kFormatVersion);
+  out.member("event", kBeginEvent).member("format", "mcp-cordon.audit").member_int("version", kFormatVersion);
   out.member("program", version).member("server", server).member("session", session).member("file", file);
   out.key("previous").begin_array();
   for (const Link& link : previous) {

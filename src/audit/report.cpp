@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the outcome of a verification reads, as text and as JSON.
+#include <charconv>
+#include <utility>
+
 #include "audit/verify.hpp"
 #include "base/text.hpp"
 #include "core/json/write.hpp"
@@ -55,6 +58,21 @@ std::string_view name(FaultKind kind) {
   CORDON_ASSERT(false);
 }
 
+Result<Head> parse_head(std::string_view text) {
+  const auto bad = [&] {
+    return fail(Errc::audit_unavailable, "not a head", text::printable(text, 256),
+                "give FILE SEQ HASH, as `audit verify` prints it");
+  };
+  std::vector<std::string_view> parts = text::split(text, text.contains(' ') ? ' ' : ',');
+  if (parts.size() != 3 || !parts[2].starts_with("sha256:") || parts[0].empty()) {
+    return bad();
+  }
+  Head head{std::string(parts[0]), 0, std::string(parts[2])};
+  const char* end = parts[1].data() + parts[1].size();
+  const auto read = std::from_chars(parts[1].data(), end, head.seq);
+  return read.ec == std::errc() && read.ptr == end ? Result<Head>(std::move(head)) : bad();
+}
+
 std::string VerifyReport::to_text() const {
   std::string out;
   for (const Fault& fault : faults) {
@@ -87,7 +105,7 @@ std::string VerifyReport::to_text() const {
 
 std::string VerifyReport::to_json() const {
   json::Writer out;
-  out.begin_object().member("format", "mcp-cordon-audit-verify").member_int("version", 1);
+  out.begin_object().member("format", "mcp-cordon.audit-verify").member_int("version", 1);
   out.member_bool("intact", intact()).member_int("records", static_cast<std::int64_t>(records));
   out.key("head");
   if (head) {
@@ -107,7 +125,7 @@ std::string VerifyReport::to_json() const {
   }
   out.end_array().member_int("faults_not_shown", static_cast<std::int64_t>(faults_not_shown));
   out.member("proves", kProves).end_object();
-  return out.take() + "\n";
+  return out.take();
 }
 
 }  // namespace cordon::audit

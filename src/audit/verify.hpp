@@ -61,6 +61,9 @@ struct VerifyReport {
   std::string to_json() const;
 };
 
+// "FILE SEQ HASH", as to_text() prints the head; commas may stand for the spaces.
+Result<Head> parse_head(std::string_view text);
+
 // Files are given from the newest to the oldest, because a launch names those before it.
 class Verifier {
  public:

@@ -15,6 +15,7 @@ class Audit final : public Command {
   void declare(Options& options) override {
     options.positionals("show|verify [NAME]", words_, "what to do, and the server or policy whose log is meant");
     policy_.declare_file(options);
+    options.value("--head", "HEAD", head_, "verify: a head noted earlier that must be in the log, 'FILE SEQ HASH'");
     options.value("--format", "FORMAT", format_, "text (default) or json");
   }
 
@@ -29,13 +30,17 @@ class Audit final : public Command {
     if (format_ != "text" && format_ != "json") {
       return usage_error(text::cat("--format is text or json, not '", format_, "'"));
     }
+    if (!head_.empty() && words_[0] != "verify") {
+      return usage_error("--head goes with verify");
+    }
     const Result<std::string> server =
         app::audited_server(invocation.caller, {policy_.has_file() ? "" : words_[1], policy_.file()});
     if (!server) {
       return report(server.error());
     }
     const bool json = format_ == "json";
-    return words_[0] == "show" ? show(invocation.caller, *server, json) : verify(invocation.caller, *server, json);
+    return words_[0] == "show" ? show(invocation.caller, *server, json)
+                               : verify(invocation.caller, *server, json, head_);
   }
 
  private:
@@ -44,8 +49,8 @@ class Audit final : public Command {
     return shown ? kFine : report(shown.error());
   }
 
-  static int verify(const app::Caller& caller, const std::string& server, bool json) {
-    const Result<app::AuditVerdict> verdict = app::verify_audit(caller, server);
+  static int verify(const app::Caller& caller, const std::string& server, bool json, const std::string& head) {
+    const Result<app::AuditVerdict> verdict = app::verify_audit(caller, server, head);
     if (!verdict) {
       return report(verdict.error());
     }
@@ -55,6 +60,7 @@ class Audit final : public Command {
 
   PolicyArgument policy_ = {};
   std::vector<std::string> words_ = {};
+  std::string head_ = {};
   std::string format_ = "text";
 };
 

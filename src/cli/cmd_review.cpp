@@ -67,6 +67,7 @@ class ReviewCommand final : public Command {
       return true;
     }
     app::ReviewDialog dialog(open.review, style_for(terminal.fd(), invocation.caller), columns_of(terminal.fd()));
+    terminal.drop_typed_ahead();  // the capture took its time
     terminal.show(open.introduction);
     while (!dialog.over()) {
       terminal.show(dialog.text());

@@ -22,10 +22,10 @@ Result<Terminal> Terminal::open() {
     return fail(Errc::file_unreadable, errno_text("open", errno), "/dev/tty",
                 "a person reviews at a terminal; without one use --accept-all --reviewer NAME");
   }
-  // What was typed before anything was shown is no answer to it.
-  ::tcflush(fd.get(), TCIFLUSH);
   return Terminal(std::move(fd));
 }
+
+void Terminal::drop_typed_ahead() const { ::tcflush(fd_.get(), TCIFLUSH); }
 
 void Terminal::show(std::string_view text) const {
   while (!text.empty()) {

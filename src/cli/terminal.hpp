@@ -17,7 +17,9 @@ class Terminal {
   static Result<Terminal> open();
   int fd() const { return fd_.get(); }
   void show(std::string_view text) const;
-  // One line without its end; nothing at end of input. Typed-ahead input is dropped before the first line is read.
+  // What was typed before anything was shown is no answer to it.
+  void drop_typed_ahead() const;
+  // One line without its end; nothing at end of input.
   std::optional<std::string> line();
 
  private:

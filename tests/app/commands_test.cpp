@@ -126,7 +126,7 @@ TEST_CASE("audit show prints records escaped, verify finds an edit") {
   std::string shown;
   REQUIRE(show_audit(caller, "one", false, [&](std::string_view text) { shown += text; }).has_value());
   CHECK(says(shown, " call tool=na\\x1bme why=\"two words\" count=3\n"));
-  CHECK(verify_audit(caller, "one")->intact);
+  CHECK(verify_audit(caller, "one", "")->intact);
 
   std::string json;
   REQUIRE(show_audit(caller, "one", true, [&](std::string_view text) { json += text; }).has_value());
@@ -137,7 +137,8 @@ TEST_CASE("audit show prints records escaped, verify finds an edit") {
   std::string content((std::istreambuf_iterator<char>(file)), {});
   content.replace(content.find("\"count\":3"), 9, "\"count\":4");
   std::ofstream(path, std::ios::trunc) << content;
-  CHECK_FALSE(verify_audit(caller, "one")->intact);
+  CHECK_FALSE(verify_audit(caller, "one", "")->intact);
+  CHECK_FALSE(verify_audit(caller, "one", "no head"));
   shown.clear();
   REQUIRE(show_audit(caller, "one", false, [&](std::string_view text) { shown += text; }).has_value());
   CHECK(says(shown, "damaged line: "));

@@ -87,6 +87,17 @@ TEST_CASE("each kind of change is told") {
   CHECK(out[0].starts_with(expected));
 }
 
+TEST_CASE("a file that is written, replaced or touched is another witness") {
+  const Fixture f;
+  const std::string path = f.temp.at("node");
+  const FileWitness before = witness(path);
+  CHECK(before.inode != 0);
+  CHECK(witness(path) == before);
+  std::filesystem::rename(f.temp.file("other", "program", 0755), path);
+  CHECK(witness(path) != before);
+  CHECK(witness(f.temp.at("absent")) == FileWitness{});
+}
+
 TEST_CASE("a snapshot that is bound to no launch fits none") {
   const Fixture f;
   CHECK(launch_differences({}, f.take()) == std::vector<std::string>{"the snapshot is bound to no launch"});

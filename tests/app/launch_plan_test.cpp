@@ -117,6 +117,20 @@ TEST_CASE("a kept home lies in the state folder with mode 0700") {
   CHECK(f.prepare()->spec.home_source.empty());
 }
 
+TEST_CASE("without isolation HOME is the kept folder itself, which root's server could not reach") {
+  Fixture f;
+  f.policy.isolation.backend = policy::Backend::none;
+  f.policy.isolation.reason = "why";
+  f.caller.uid = 1000;
+  const Result<PreparedLaunch> out = f.prepare();
+  REQUIRE(out.has_value());
+  CHECK(has(out->spec.environment, "HOME=" + out->spec.home_source));
+  f.caller.uid = 0;
+  CHECK(f.prepare().error().code == Errc::policy_invalid);
+  f.policy.launch.home = policy::HomeMode::temporary;
+  CHECK(has(f.prepare()->spec.environment, "HOME=/tmp"));
+}
+
 TEST_CASE("showing a plan fetches no secret and makes no folder") {
   Fixture f;
   f.depth = LaunchRequest::Depth::show;
@@ -158,6 +172,7 @@ TEST_CASE("isolation is copied whole") {
   f.policy.isolation.user = "nobody";
   f.policy.isolation.limits.open_files = 17;
   f.policy.isolation.runtime = {"node"};
+  f.policy.launch.home = policy::HomeMode::temporary;
   const sandbox::LaunchSpec spec = f.prepare()->spec;
   CHECK(spec.backend == sandbox::BackendChoice::none);
   CHECK(spec.none_reason == "why");

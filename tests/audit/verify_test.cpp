@@ -268,12 +268,23 @@ TEST_CASE("the report is one JSON object and its text holds no raw control chara
   const auto document = json::read(report.to_json(), {});
   REQUIRE(document);
   const json::Value root = document->root();
-  CHECK(root.find("format").string() == "mcp-cordon-audit-verify");
+  CHECK(root.find("format").string() == "mcp-cordon.audit-verify");
   CHECK_FALSE(root.find("intact").boolean());
   CHECK(root.find("faults").size() == report.faults.size());
   CHECK(root.find("head").find("file").string() == logs[1].name);
   CHECK_FALSE(report.to_text().contains('\x1b'));
   CHECK(report.to_text().contains("does not prove"));
+}
+
+TEST_CASE("a head is read back as it was printed") {
+  const auto logs = make_logs(2, 2);
+  const std::string text = verify(logs).to_text();
+  const std::size_t begin = text.find("head: ") + 6;
+  CHECK(parse_head(text.substr(begin, text.find('\n', begin) - begin)) == logs[1].head);
+  CHECK(parse_head(text::cat(logs[0].name, ",2,", logs[0].head.hash)) == logs[0].head);
+  for (const char* bad : {"", "a b", "a 1 sha1:x", "a x sha256:0", "a 1x sha256:0", " 1 sha256:0", "a 1 sha256:0 x"}) {
+    CHECK_FALSE(parse_head(bad));
+  }
 }
 
 TEST_CASE("the number of faults that are kept is bounded") {

@@ -249,6 +249,31 @@ TEST_CASE("the value of a secret reaches the server and nothing that is written"
   CHECK(error_type(place.opening()) == "launch_failed");
 }
 
+TEST_CASE("the server's stderr goes where the policy says") {
+  const Place place;
+  const std::string accepted = "catalog: {accept_unattended: true}\n";
+  place.policy(accepted);
+  REQUIRE(place.accept_all().status == 0);
+  CHECK(place.opening()["result"]);
+  CHECK(holds(place.last_stderr(), "[one] fake-server: asked for initialize"));
+  place.policy(accepted, "  stderr: file\n");
+  CHECK(place.opening()["result"]);
+  CHECK_FALSE(holds(place.last_stderr(), "fake-server:"));
+  CHECK(holds(read_text(place.at("home/.local/state/mcp-cordon/stderr/one.log")), "asked for initialize"));
+  place.policy(accepted, "  stderr: drop\n");
+  CHECK(place.opening()["result"]);
+  CHECK_FALSE(holds(place.last_stderr(), "fake-server:"));
+}
+
+TEST_CASE("the log can be read while a ceiling keeps everything else from starting") {
+  const Place place;
+  REQUIRE(place.accept_all().status == 0);
+  const Words ceiling = {"MCP_CORDON_CEILING=/etc/ceiling.yaml"};
+  CHECK(place.tool({"audit", "verify", "--policy", place.at("one.yaml")}, ceiling).status == 0);
+  CHECK(place.tool({"capture", "--policy", place.at("one.yaml")}, ceiling).status == 65);
+  CHECK(place.tool({"facts", "--policy", place.at("one.yaml")}, ceiling).status == 65);
+}
+
 TEST_CASE("run --read-only refuses what is not of class read") {
   const Place place;
   place.policy("catalog: {accept_unattended: true}\ntools: {rules: [{tools: [\"*\"], action: allow}]}\n");

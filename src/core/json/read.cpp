@@ -3,9 +3,12 @@
 
 #include <simdjson.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <utility>
 
 #include "base/text.hpp"
@@ -17,28 +20,39 @@ namespace {
 using detail::Node;
 using detail::Tape;
 
-// The first byte at or after `p` that is a quote, a backslash or a control character; eight bytes at a time.
+bool is_plain(char c) { return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20; }
+
+#ifdef __SSE2__
+// The first byte at or after `p` that is a quote, a backslash or a control character; sixteen bytes at a time.
 const char* skip_plain(const char* p, const char* end) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
-  constexpr std::uint64_t kHighs = 0x8080808080808080;
-  const auto zero_bytes = [](std::uint64_t word) { return (word - kOnes) & ~word & kHighs; };
-  while (end - p >= 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, p, 8);
-    // The lowest flagged byte is exact in each term, so the lowest flag of the union is exact as well.
-    const std::uint64_t below_space = (word - kOnes * 0x20) & ~word & kHighs;
-    const std::uint64_t hits = zero_bytes(word ^ (kOnes * '"')) | zero_bytes(word ^ (kOnes * '\\')) | below_space;
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i backslash = _mm_set1_epi8('\\');
+  const __m128i last_control = _mm_set1_epi8(0x1F);
+  while (end - p >= 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    // Unsigned "at most 0x1F": the smaller of both is the byte itself.
+    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, last_control), bytes);
+    const __m128i special =
+        _mm_or_si128(control, _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
+    const auto hits = static_cast<unsigned>(_mm_movemask_epi8(special));
     if (hits != 0) {
-      static_assert(std::endian::native == std::endian::little);
-      return p + std::countr_zero(hits) / 8;
+      return p + std::countr_zero(hits);
     }
-    p += 8;
+    p += 16;
   }
-  while (p < end && *p != '"' && *p != '\\' && static_cast<unsigned char>(*p) >= 0x20) {
+  while (p < end && is_plain(*p)) {
     ++p;
   }
   return p;
 }
+#else
+const char* skip_plain(const char* p, const char* end) {
+  while (p < end && is_plain(*p)) {
+    ++p;
+  }
+  return p;
+}
+#endif
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 

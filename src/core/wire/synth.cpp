@@ -21,7 +21,11 @@ void begin(Writer& w, const Id& id) { w.begin_object().member("jsonrpc", "2.0").
 // A value costs a walk about as much as a search costs for this many bytes.
 constexpr std::size_t kBytesWalkedOver = 100;
 
-bool is_own(const Value& key) { return key.string().starts_with(kOwnMetaPrefix); }
+bool is_own(const Value& key) {
+  const std::string_view raw = key.string_raw();
+  return raw.find('\\') == std::string_view::npos ? raw.starts_with(kOwnMetaPrefix)
+                                                  : key.string().starts_with(kOwnMetaPrefix);
+}
 
 // Data of a tool, in which a member called _meta means nothing to the protocol.
 bool is_data(const Value& key) { return key.string_equals("arguments") || key.string_equals("structuredContent"); }
@@ -117,20 +121,7 @@ std::string refusal_result(std::string_view text, std::string_view meta_json, Er
   return w.take();
 }
 
-bool has_own_meta(const Value& value) {
-  const std::string_view raw = value.raw();
-  const std::uint32_t first = value.index();
-  const std::uint32_t nodes = value.tape()->nodes[first].next - first;
-  // Few values in much text, like a big result: the walk passes over the text. Otherwise one search settles nearly
-  // every message; a hit, or an escape that may hide one, is looked into by the walk.
-  if (std::size_t{nodes} * kBytesWalkedOver > raw.size()) {
-    const std::string_view unescapable = kOwnMetaPrefix.substr(0, kOwnMetaPrefix.size() - 1);  // "/" may stand as "\\/"
-    if (raw.find(unescapable) == std::string_view::npos && raw.find("\\u") == std::string_view::npos) {
-      return false;
-    }
-  }
-  return find_own(value, false);
-}
+bool has_own_meta(const Value& value) { return find_own(value, false); }
 
 std::string without_own_meta(const Value& value) {
   Writer w;
