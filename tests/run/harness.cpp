@@ -148,6 +148,14 @@ bool readable(int fd, int timeout_ms) {
   return ::poll(&entry, 1, timeout_ms) == 1;
 }
 
+std::string numbered(std::size_t bytes) {
+  std::string out;
+  for (int i = 0; out.size() < bytes; ++i) {
+    out += text::cat(i, "\n");
+  }
+  return out;
+}
+
 ProxyRun::ProxyRun(Options options) {
   cordon::test::Pipe to;
   cordon::test::Pipe from;

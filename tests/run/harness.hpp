@@ -39,6 +39,9 @@ enum class ClientKind { pipe, socket };
 // True when a byte or the end of file can be read within `timeout_ms`.
 bool readable(int fd, int timeout_ms);
 
+// Lines "0\n1\n2\n…" of at least `bytes` bytes.
+std::string numbered(std::size_t bytes);
+
 class ProxyRun {
  public:
   struct Options {
