@@ -84,7 +84,10 @@ class FakeEngine final : public Engine {
     gate::Actions actions;
     actions.emplace_back(gate::ToClient{"audit failed\n"});
     actions.emplace_back(gate::ToServer{"must not arrive\n"});
-    actions.emplace_back(gate::Stop{exit_status(Errc::audit_unavailable)});
+    actions.emplace_back(gate::CloseServerInput{});
+    if (how_.stop_on_audit_failure) {
+      actions.emplace_back(gate::Stop{exit_status(Errc::audit_unavailable)});
+    }
     return actions;
   }
   gate::Actions tick(Instant now) override {

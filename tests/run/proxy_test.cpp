@@ -98,6 +98,14 @@ TEST_CASE("a record comes before the forward, and when it fails nothing is forwa
   CHECK(run.log_to_end().contains("audit: no space"));
 }
 
+TEST_CASE("after a failed record nothing reaches the server, whatever the engine says") {
+  ProxyRun run({.behaviour = {.record_chunks = true, .fail_record = 0, .stop_on_audit_failure = false}});
+  run.send("first\n");
+  CHECK(run.receive_all() == "audit failed\n");  // the server would have sent back what it got
+  CHECK(run.wait() == kStatus);
+  CHECK(run.trace.contains("exited status 0\n"));
+}
+
 TEST_CASE("a full disk under the real log stops the calls") {
   const TempDir dir;
   ProxyRun run({.behaviour = {.record_chunks = true},
@@ -188,13 +196,16 @@ TEST_CASE("a server that writes before it reads does not lock up") {
 }
 
 TEST_CASE("what a server wrote before it exited arrives, however slowly the client reads") {
-  ProxyRun run({.script = "head -c 3000000 /dev/zero; exit 3"});
+  // The first part fills the queue, so that the server is held; the second stays in its pipe when it exits.
+  constexpr std::size_t kAll = 1'050'000;
+  ProxyRun run({.script = "head -c 1010000 /dev/zero; head -c 40000 /dev/zero; exit 3",
+                .tune = [](ProxyConfig& config) { config.queue_bytes = 940'000; }});
   REQUIRE(run.wait_for("start"));
   REQUIRE(readable(run.out.get(), 5000));
   CHECK(run.quiet_for(500));  // longer than the output of a dead server is waited for
   std::size_t got = 0;
-  while (got < 3'000'000) {
-    const std::size_t more = run.receive(100'000).size();
+  while (got < kAll) {
+    const std::size_t more = run.receive(50'000).size();
     REQUIRE(more > 0);
     got += more;
   }
@@ -275,14 +286,19 @@ TEST_CASE("signals end the server, within a second") {
 }
 
 TEST_CASE("blocked signals are heard and ignored ones stay ignored") {
-  ProxyRun run({.script = "exec sleep 100", .before = [] {
-                  sigset_t all;
-                  sigfillset(&all);
-                  ::sigprocmask(SIG_BLOCK, &all, nullptr);
-                  ::signal(SIGHUP, SIG_IGN);
-                }});
+  ProxyRun run({.before = [] {
+    sigset_t all;
+    sigfillset(&all);
+    ::sigprocmask(SIG_BLOCK, &all, nullptr);
+    ::signal(SIGHUP, SIG_IGN);
+  }});
   REQUIRE(run.wait_for("start"));
   REQUIRE(::kill(run.pid, SIGHUP) == 0);
+  for (int i = 0; i < 3; ++i) {  // it goes on
+    run.send("x\n");
+    REQUIRE(run.receive(2) == "x\n");
+  }
+  CHECK(run.quiet_for(0));
   REQUIRE(::kill(run.pid, SIGINT) == 0);
   REQUIRE(run.wait_for("terminate"));
   CHECK(run.trace == "start\nterminate\n");
@@ -302,7 +318,7 @@ TEST_CASE("what the server started and left behind is gone with it") {
 
 TEST_CASE("the lifeline is let go when the server has to end, and when the proxy is killed") {
   {
-    ProxyRun run({.script = "exec sleep 100"});
+    ProxyRun run({});
     REQUIRE(run.wait_for("start"));
     CHECK_FALSE(readable(run.lifeline.get(), 0));
     REQUIRE(::kill(run.pid, SIGKILL) == 0);
