@@ -27,13 +27,6 @@ std::string_view name(Kind kind) {
   CORDON_ASSERT(false);
 }
 
-std::string_view Value::raw() const {
-  CORDON_ASSERT(tape_ != nullptr);
-  const detail::Node& n = node();
-  const std::string_view text = tape_->text;
-  return n.kind == Kind::string ? text.substr(n.begin - 1, n.length + 2) : text.substr(n.begin, n.length);
-}
-
 bool Value::boolean() const {
   CORDON_ASSERT(is(Kind::boolean));
   return node().length == 4;
@@ -44,19 +37,9 @@ std::string_view Value::number_text() const {
   return raw();
 }
 
-std::string_view Value::string_raw() const {
-  CORDON_ASSERT(is(Kind::string));
-  return std::string_view(tape_->text).substr(node().begin, node().length);
-}
-
 std::string Value::string() const {
   const std::string_view raw_text = string_raw();
   return (node().flags & detail::kEscaped) == 0 ? std::string(raw_text) : unescape(raw_text);
-}
-
-bool Value::string_equals(std::string_view decoded) const {
-  const std::string_view raw_text = string_raw();
-  return (node().flags & detail::kEscaped) == 0 ? raw_text == decoded : unescape(raw_text) == decoded;
 }
 
 bool Value::has_lone_surrogate() const { return is(Kind::string) && (node().flags & detail::kLoneSurrogate) != 0; }
@@ -78,15 +61,6 @@ std::optional<std::int64_t> Value::safe_integer() const {
   return number;
 }
 
-Value Value::find(std::string_view key) const {
-  for (const Member member : members()) {
-    if (member.key.string_equals(key)) {
-      return member.value;
-    }
-  }
-  return {};
-}
-
 Value Value::at(std::size_t element) const {
   for (const Value value : elements()) {
     if (element-- == 0) {
@@ -105,20 +79,6 @@ std::size_t Value::size() const {
     ++count;
   }
   return count;
-}
-
-Members Value::members() const {
-  if (!is(Kind::object)) {
-    return {nullptr, 0, 0};
-  }
-  return {tape_, index_ + 1, node().next};
-}
-
-Elements Value::elements() const {
-  if (!is(Kind::array)) {
-    return {nullptr, 0, 0};
-  }
-  return {tape_, index_ + 1, node().next};
 }
 
 std::string Document::take_text() && {

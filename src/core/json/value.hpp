@@ -12,6 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.hpp"
+#include "core/json/unescape.hpp"
+
 namespace cordon::json {
 
 enum class Kind : std::uint8_t { null, boolean, number, string, array, object };
@@ -156,5 +159,46 @@ class Document {
  private:
   std::unique_ptr<detail::Tape> tape_;
 };
+
+// Inline, because every message goes through them many times.
+inline std::string_view Value::raw() const {
+  CORDON_ASSERT(tape_ != nullptr);
+  const detail::Node& n = node();
+  const std::string_view text = tape_->text;
+  return n.kind == Kind::string ? text.substr(n.begin - 1, n.length + 2) : text.substr(n.begin, n.length);
+}
+
+inline std::string_view Value::string_raw() const {
+  CORDON_ASSERT(is(Kind::string));
+  return std::string_view(tape_->text).substr(node().begin, node().length);
+}
+
+inline bool Value::string_equals(std::string_view decoded) const {
+  const std::string_view raw_text = string_raw();
+  return (node().flags & detail::kEscaped) == 0 ? raw_text == decoded : unescape(raw_text) == decoded;
+}
+
+inline Members Value::members() const {
+  if (!is(Kind::object)) {
+    return {nullptr, 0, 0};
+  }
+  return {tape_, index_ + 1, node().next};
+}
+
+inline Elements Value::elements() const {
+  if (!is(Kind::array)) {
+    return {nullptr, 0, 0};
+  }
+  return {tape_, index_ + 1, node().next};
+}
+
+inline Value Value::find(std::string_view key) const {
+  for (const Member member : members()) {
+    if (member.key.string_equals(key)) {
+      return member.value;
+    }
+  }
+  return {};
+}
 
 }  // namespace cordon::json

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "base/text.hpp"
 #include "core/wire/names.hpp"
@@ -74,7 +75,7 @@ constexpr std::array kMeta = std::to_array<string_view>({
     "ui",
 });
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // `name` is ASCII. U+017F and U+212A are the only code points outside ASCII that fold to ASCII.
 bool equals_folded(string_view key, string_view name) {
@@ -94,31 +95,48 @@ bool equals_folded(string_view key, string_view name) {
   return at == key.size();
 }
 
-// Cheap and never wrong when it says no: folding shortens or keeps a text, and all names begin with a small letter or
-// an underscore. Every key of every message comes by here.
-bool may_equal(string_view key, string_view name) {
-  const char first = lower(key.front());
-  return name.size() <= key.size() && (first == name.front() || static_cast<unsigned char>(first) >= 0x80);
-}
+// A list of names with a table that settles nearly every key by its length and first letter. Every key of every message
+// comes by here.
+class Names {
+ public:
+  explicit constexpr Names(std::span<const string_view> names) : names_(names) {
+    for (const string_view name : names) {
+      first_letters_[name.size()] |= bit(name.front());
+    }
+  }
 
-std::optional<std::string> check_key(string_view key, std::span<const string_view> names) {
-  if (key.empty()) {
+  // Never wrong when it says no: an ASCII text folds to one of its own length.
+  constexpr bool may_hold(string_view key) const {
+    if (key.size() >= first_letters_.size()) {
+      return true;
+    }
+    const char first = lower(key.front());
+    return (first_letters_[key.size()] & bit(first)) != 0 || std::ranges::any_of(key, [](char c) { return c < 0; });
+  }
+  constexpr std::span<const string_view> all() const { return names_; }
+
+ private:
+  static constexpr std::uint32_t bit(char c) { return std::uint32_t{1} << (static_cast<unsigned char>(c) % 32U); }
+
+  std::span<const string_view> names_;
+  std::array<std::uint32_t, 64> first_letters_ = {};
+};
+
+constexpr Names kEnvelopeNames{kEnvelope};
+constexpr Names kParamsNames{kParams};
+constexpr Names kResultNames{kResult};
+constexpr Names kErrorNames{kError};
+constexpr Names kMetaNames{kMeta};
+
+std::optional<std::string> check_key(string_view key, const Names& names) {
+  if (key.empty() || !names.may_hold(key)) {
     return std::nullopt;
   }
-  const auto folds = [&](string_view name) { return may_equal(key, name) && key != name && equals_folded(key, name); };
-  return std::ranges::any_of(names, folds) ? std::optional<std::string>(key) : std::nullopt;
+  const auto folds = [&](string_view name) { return key != name && equals_folded(key, name); };
+  return std::ranges::any_of(names.all(), folds) ? std::optional<std::string>(key) : std::nullopt;
 }
 
-std::optional<std::string> in(string_view place, const json::Value& object, std::span<const string_view> names) {
-  if (auto key = folded_member(object, names)) {
-    return text::cat(place, *key);
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-std::optional<std::string> folded_member(const json::Value& object, std::span<const string_view> names) {
+std::optional<std::string> folded_in(const json::Value& object, const Names& names) {
   for (const json::Member member : object.members()) {
     const string_view raw = member.key.string_raw();
     auto found = raw.find('\\') == string_view::npos ? check_key(raw, names) : check_key(member.key.string(), names);
@@ -129,25 +147,34 @@ std::optional<std::string> folded_member(const json::Value& object, std::span<co
   return std::nullopt;
 }
 
+std::optional<std::string> in(string_view place, const json::Value& object, const Names& names) {
+  if (auto key = folded_in(object, names)) {
+    return text::cat(place, *key);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<std::string> folded_protocol_member(const json::Value& message) {
-  if (auto place = in("", message, kEnvelope)) {
+  if (auto place = in("", message, kEnvelopeNames)) {
     return place;
   }
   const json::Value params = message.find("params");
   const json::Value result = message.find("result");
-  if (auto place = in("params.", params, kParams)) {
+  if (auto place = in("params.", params, kParamsNames)) {
     return place;
   }
-  if (auto place = in("result.", result, kResult)) {
+  if (auto place = in("result.", result, kResultNames)) {
     return place;
   }
-  if (auto place = in("error.", message.find("error"), kError)) {
+  if (auto place = in("error.", message.find("error"), kErrorNames)) {
     return place;
   }
-  if (auto place = in("params._meta.", params.find("_meta"), kMeta)) {
+  if (auto place = in("params._meta.", params.find("_meta"), kMetaNames)) {
     return place;
   }
-  return in("result._meta.", result.find("_meta"), kMeta);
+  return in("result._meta.", result.find("_meta"), kMetaNames);
 }
 
 }  // namespace cordon::wire

@@ -97,7 +97,10 @@ export async function modern(context, kinds) {
     await test(`server of both eras with ${kind}: as without mcp-cordon`, () => compare(context, kind));
   }
   await test('the audit log of such a session verifies', () => {
-    context.toolOk(['audit', 'verify', 'modern']);
+    assert.match(context.toolOk(['audit', 'verify', 'modern']).stdout, /, 0 faults/);
+    const { stdout } = context.toolOk(['audit', 'show', 'modern']);
+    assert.match(stdout, /^\S+ launch purpose=run /m);
+    assert.match(stdout, /^\S+ call .*\btool=add\b/m);
   });
 }
 
