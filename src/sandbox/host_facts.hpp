@@ -43,6 +43,14 @@ struct SystemPath {
   std::string link = {};  // text of a symlink
 };
 
+// Part of what the next start runs, where the server can write.
+struct ExposedFile {
+  std::string role = {};   // "the program", "its interpreter", …
+  std::string path = {};   // as written
+  std::string place = {};  // the file, or a symlink on the way to it
+  std::string grant = {};  // source of the writable grant
+};
+
 // The executable of the server and what it needs besides system paths. Paths are real, save `entry_link`.
 struct ProgramFacts {
   std::string path = {};
@@ -53,6 +61,7 @@ struct ProgramFacts {
   std::string entry_link = {};  // the script that argv names, as written there; empty: no script
   std::string entry = {};       // the script
   std::string entry_root = {};  // what the script needs around it: its package, or itself
+  std::vector<ExposedFile> exposed = {};
 };
 
 // A grant's source as it is now.

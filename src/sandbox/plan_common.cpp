@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/plan_common.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "base/text.hpp"
@@ -48,6 +49,17 @@ Status check_environment(const LaunchSpec& spec) {
   return {};
 }
 
+// Landlock adds up what is allowed on the way to a file, across mounts: below a writable place it allows writing.
+bool inherits_writing(std::span<const ViewEntry> view) {
+  return std::any_of(view.begin(), view.end(), [view](const ViewEntry& entry) {
+    return entry.kind == EntryKind::bind && !entry.writable &&
+           std::any_of(view.begin(), view.end(), [&entry](const ViewEntry& outer) {
+             const bool holds = outer.kind == EntryKind::bind || outer.kind == EntryKind::tmpfs;
+             return holds && outer.writable && is_within(entry.target, outer.target);
+           });
+  });
+}
+
 }  // namespace
 
 Error refused(std::string_view backend, std::string_view guarantee, const Trial& trial) {
@@ -91,9 +103,13 @@ Result<Plan> common_plan(const LaunchSpec& spec, const HostFacts& facts, std::st
   return plan;
 }
 
-std::vector<Guarantee> isolated_guarantees(const LaunchSpec& spec, const HostFacts& facts, std::string_view by) {
-  const std::string landlock = facts.landlock_abi > 0 ? text::cat(", Landlock ABI ", facts.landlock_abi)
-                                                      : std::string(", no Landlock on this kernel");
+std::vector<Guarantee> isolated_guarantees(const LaunchSpec& spec, const HostFacts& facts, std::string_view by,
+                                           std::span<const ViewEntry> view) {
+  std::string landlock = facts.landlock_abi > 0 ? text::cat(", Landlock ABI ", facts.landlock_abi)
+                                                : std::string(", no Landlock on this kernel");
+  if (facts.landlock_abi > 0 && inherits_writing(view)) {
+    landlock += ", which does not hold where a read-only place lies in a writable one";
+  }
   const auto enforced = [](std::string_view what, std::string reason) {
     return Guarantee{.name = std::string(what), .strength = Strength::enforced, .reason = std::move(reason)};
   };

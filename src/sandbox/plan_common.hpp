@@ -2,6 +2,8 @@
 #pragma once
 // What every backend's plan has in common.
 
+#include <span>
+
 #include "base/error.hpp"
 #include "sandbox/plan.hpp"
 #include "sandbox/select.hpp"
@@ -16,7 +18,8 @@ Result<Plan> common_plan(const LaunchSpec& spec, const HostFacts& facts, std::st
 Error refused(std::string_view backend, std::string_view guarantee, const Trial& trial);
 
 // Guarantees of a backend with namespaces of its own and our stage inside; `by` names what builds the view.
-std::vector<Guarantee> isolated_guarantees(const LaunchSpec& spec, const HostFacts& facts, std::string_view by);
+std::vector<Guarantee> isolated_guarantees(const LaunchSpec& spec, const HostFacts& facts, std::string_view by,
+                                           std::span<const ViewEntry> view);
 
 // Steps in the process that becomes the server, in the order that docs/isolation.md explains.
 std::vector<Step> server_steps(const Plan& plan);

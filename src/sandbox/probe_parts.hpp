@@ -2,7 +2,9 @@
 #pragma once
 // The parts of probe_host, one question each.
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sandbox/host_facts.hpp"
@@ -17,6 +19,31 @@ Trial try_namespaces(const HostFacts& facts);
 BubblewrapFacts probe_bubblewrap(const HostFacts& facts);
 
 ProgramFacts probe_program(const LaunchSpec& spec, const std::string& home);
+
+// The first line of a script as the kernel takes it apart; `head`: the first 256 bytes, or all when it is shorter.
+struct ScriptLine {
+  std::string interpreter = {};
+  std::string argument = {};  // one, whatever is in it
+};
+std::optional<ScriptLine> parse_script_line(std::string_view head);
+
+// What runs a script, through the PATH that the server will have; nothing: not a script.
+struct ScriptPrograms {
+  std::string interpreter = {};           // real path of a program; empty when it is none
+  std::vector<std::string> spelled = {};  // every program that is started for it, as written
+};
+ScriptPrograms script_programs(const std::string& path, const LaunchSpec& spec);
+
+// Every place that decides where a path leads: the symlinks on the way, each by its real place, and the end.
+std::vector<std::string> trail(const std::string& path);
+
+// What of the command the server could change for its next start.
+std::vector<ExposedFile> find_exposed(const LaunchSpec& spec, const std::vector<std::string>& interpreters);
+
+// Empty when there is nothing.
+std::string real_path(const std::string& path);
+// A regular file that may be executed.
+bool is_program(const std::string& path);
 
 // What lies at a path, without following a symlink anywhere on the way.
 SourceFacts probe_source(const std::string& path);

@@ -23,11 +23,6 @@
 namespace cordon::sandbox {
 namespace {
 
-std::string real_path(const std::string& path) {
-  std::array<char, PATH_MAX> resolved = {};
-  return ::realpath(path.c_str(), resolved.data()) == nullptr ? std::string() : std::string(resolved.data());
-}
-
 bool is_file(const std::string& path) {
   struct stat status = {};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
@@ -36,19 +31,6 @@ bool is_file(const std::string& path) {
 bool is_folder(const std::string& path) {
   struct stat status = {};
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-bool is_program(const std::string& path) { return is_file(path) && ::access(path.c_str(), X_OK) == 0; }
-
-// Never shown as a whole: it holds more than one program.
-bool is_shared_folder(std::string_view path, std::string_view home) {
-  constexpr std::array<std::string_view, 8> kShared = {"/",     "/tmp", "/var/tmp", "/home",
-                                                       "/root", "/opt", "/srv",     "/mnt"};
-  if (std::find(kShared.begin(), kShared.end(), path) != kShared.end()) {
-    return true;
-  }
-  return !home.empty() &&
-         (is_within(home, path) || path == text::cat(home, "/.local") || path == text::cat(home, "/bin"));
 }
 
 std::vector<std::string> folder_names(const std::string& path) {
@@ -73,7 +55,7 @@ std::string interpreter_prefix(const std::string& program, const std::string& ho
     return {};
   }
   std::string prefix(parent_path(bin));
-  if (is_shared_folder(prefix, home)) {
+  if (!may_show_unasked(prefix, home)) {
     return {};
   }
   if (is_folder(text::cat(prefix, "/lib/node_modules")) || is_folder(text::cat(prefix, "/include/node"))) {
@@ -95,40 +77,14 @@ std::string first_line(const std::string& path) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
-// The program that runs a script, through the PATH that the server will have; empty: not a script.
-std::string script_interpreter(const std::string& path, const LaunchSpec& spec) {
-  const std::string line = first_line(path);
-  if (!line.starts_with("#!")) {
-    return {};
-  }
-  std::vector<std::string_view> words;
-  for (const std::string_view word : text::split(std::string_view(line).substr(2), ' ')) {
-    if (!word.empty()) {
-      words.push_back(word);
-    }
-  }
-  if (words.empty()) {
-    return {};
-  }
-  if (last_component(words[0]) != "env" || words.size() < 2) {
-    return real_path(std::string(words[0]));
-  }
-  const std::string word(words[1] == "-S" && words.size() > 2 ? words[2] : words[1]);
-  for (const std::string& variable : spec.environment) {
-    if (variable.starts_with("PATH=")) {
-      return resolve_executable(word, variable.substr(5), "/").value_or(std::string());
-    }
-  }
-  return {};
-}
-
 // The folder around a script without which it does not run: the outermost node_modules, or the package it lies in.
 std::string package_root(const std::string& script, const std::string& home) {
   const std::size_t modules = script.find("/node_modules/");
   if (modules != std::string::npos) {
-    return script.substr(0, modules + std::string_view("/node_modules").size());
+    std::string folder = script.substr(0, modules + std::string_view("/node_modules").size());
+    return may_show_unasked(folder, home) ? folder : script;
   }
-  for (std::string folder(parent_path(script)); !is_shared_folder(folder, home);
+  for (std::string folder(parent_path(script)); may_show_unasked(folder, home);
        folder = std::string(parent_path(folder))) {
     if (is_file(text::cat(folder, "/package.json")) || is_file(text::cat(folder, "/pyproject.toml"))) {
       return folder;
@@ -137,13 +93,13 @@ std::string package_root(const std::string& script, const std::string& home) {
   return script;
 }
 
-void find_entry(const LaunchSpec& spec, const std::string& home, ProgramFacts& facts) {
+void find_entry(const LaunchSpec& spec, const std::string& home, bool is_script, ProgramFacts& facts) {
   const auto runs_scripts = [](const std::string& preset) { return preset == "node" || preset == "python"; };
   if (std::none_of(spec.runtime.begin(), spec.runtime.end(), runs_scripts)) {
     return;
   }
   std::string written;
-  if (!script_interpreter(facts.path, spec).empty()) {
+  if (is_script) {
     written = spec.argv.front();
   } else {
     const auto first = std::find_if(spec.argv.begin() + 1, spec.argv.end(),
@@ -159,6 +115,13 @@ void find_entry(const LaunchSpec& spec, const std::string& home, ProgramFacts& f
 }
 
 }  // namespace
+
+std::string real_path(const std::string& path) {
+  std::array<char, PATH_MAX> resolved = {};
+  return ::realpath(path.c_str(), resolved.data()) == nullptr ? std::string() : std::string(resolved.data());
+}
+
+bool is_program(const std::string& path) { return is_file(path) && ::access(path.c_str(), X_OK) == 0; }
 
 SourceFacts probe_source(const std::string& path) {
   SourceFacts source{.path = path};
@@ -189,8 +152,8 @@ ProgramFacts probe_program(const LaunchSpec& spec, const std::string& home) {
     return facts;
   }
   facts.identity = {status.st_dev, status.st_ino};
-  const std::string interpreter = script_interpreter(facts.path, spec);
-  const std::string& program = interpreter.empty() ? facts.path : interpreter;
+  const ScriptPrograms script = script_programs(facts.path, spec);
+  const std::string& program = script.interpreter.empty() ? facts.path : script.interpreter;
   if (!is_system_program(program)) {
     facts.prefix = interpreter_prefix(program, home);
     if (facts.prefix.empty() && program != facts.path) {
@@ -198,11 +161,12 @@ ProgramFacts probe_program(const LaunchSpec& spec, const std::string& home) {
     }
   }
   // A python environment is recognised by how it is called: its python is a symlink to the one it was made with.
-  const std::string around(parent_path(parent_path(spec.argv.front())));
-  if (is_file(text::cat(around, "/pyvenv.cfg")) && !is_shared_folder(around, home)) {
-    facts.venv = real_path(around);
+  const std::string around = real_path(std::string(parent_path(parent_path(spec.argv.front()))));
+  if (is_file(text::cat(around, "/pyvenv.cfg")) && may_show_unasked(around, home)) {
+    facts.venv = around;
   }
-  find_entry(spec, home, facts);
+  find_entry(spec, home, !script.interpreter.empty(), facts);
+  facts.exposed = find_exposed(spec, script.spelled);
   return facts;
 }
 

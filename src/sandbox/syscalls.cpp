@@ -49,7 +49,7 @@ constexpr std::string_view kAllowed[] = {
     CALL(preadv2), CALL(prlimit64), CALL(process_mrelease), CALL(pselect6), CALL(pwrite64), CALL(pwritev),
     CALL(pwritev2), CALL(read), CALL(readahead), CALL(readlink), CALL(readlinkat), CALL(readv), CALL(recvfrom),
     CALL(recvmmsg), CALL(recvmsg), CALL(remap_file_pages), CALL(removexattr), CALL(rename), CALL(renameat),
-    CALL(renameat2), CALL(restart_syscall), CALL(rmdir), CALL(rseq), CALL(rt_sigaction), CALL(rt_sigpending),
+    CALL(restart_syscall), CALL(rmdir), CALL(rseq), CALL(rt_sigaction), CALL(rt_sigpending),
     CALL(rt_sigprocmask), CALL(rt_sigqueueinfo), CALL(rt_sigreturn), CALL(rt_sigsuspend), CALL(rt_sigtimedwait),
     CALL(rt_tgsigqueueinfo), CALL(sched_get_priority_max), CALL(sched_get_priority_min), CALL(sched_getaffinity),
     CALL(sched_getattr), CALL(sched_getparam), CALL(sched_getscheduler), CALL(sched_rr_get_interval),
@@ -74,6 +74,8 @@ constexpr std::uint32_t kNewNamespaces = 0x7e020000;
 
 // O_TMPFILE contains O_DIRECTORY, which alone creates nothing.
 constexpr std::uint32_t kCreates = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
+
+constexpr std::uint32_t kWhiteout = 1 << 2;  // RENAME_WHITEOUT
 
 constexpr CallRule allow_if(std::string_view name, std::uint8_t argument, std::uint32_t mask, std::uint32_t value) {
   return {name, 0, 1, {{{argument, mask, value}}}};
@@ -117,6 +119,8 @@ constexpr std::array kRules = {
     allow_node("mknodat", 2, S_IFREG),
     allow_node("mknodat", 2, S_IFIFO),
     allow_node("mknodat", 2, S_IFSOCK),
+    // A whiteout is a character device, and the one that can be made without mknod.
+    allow_if("renameat2", 4, kWhiteout, 0),
     // They put text into a terminal's input; compared by 32 bits, as the kernel does.
     CallRule{"ioctl", EPERM, 1, {{{1, kInt, TIOCSTI}}}},
     CallRule{"ioctl", EPERM, 1, {{{1, kInt, TIOCLINUX}}}},

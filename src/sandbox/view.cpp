@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/text.hpp"
 #include "sandbox/paths.hpp"
@@ -56,47 +57,6 @@ Status check_mount(const Mount& mount, const HostFacts& facts) {
   return check_source(mount, facts);
 }
 
-// Adds what the program needs unless a grant or a preset already shows it at its own place.
-void add_needed(std::vector<ViewEntry>& extra, const std::vector<Mount>& grants, bool system, const std::string& path) {
-  if (path.empty() || (system && is_system_program(path))) {
-    return;
-  }
-  const auto shown = [&](const Mount& grant) {
-    return is_within(path, grant.target) && rebase(path, grant.target, grant.source) == path;
-  };
-  if (std::any_of(grants.begin(), grants.end(), shown)) {
-    return;
-  }
-  const auto covered = [&](const ViewEntry& entry) {
-    return entry.kind == EntryKind::bind && is_within(path, entry.target);
-  };
-  if (std::any_of(extra.begin(), extra.end(), covered)) {
-    return;
-  }
-  extra.push_back({.kind = EntryKind::bind,
-                   .target = path,
-                   .source = path,
-                   .executable = true,
-                   .owners = Owners::mapped_if_possible});
-}
-
-std::vector<ViewEntry> program_view(const LaunchSpec& spec, const ProgramFacts& program) {
-  std::vector<ViewEntry> extra;
-  const bool system = shows_system(spec);
-  add_needed(extra, spec.mounts, system, program.prefix);
-  add_needed(extra, spec.mounts, system, program.venv);
-  add_needed(extra, spec.mounts, system, program.path);
-  add_needed(extra, spec.mounts, system, program.entry_root);
-  add_needed(extra, spec.mounts, system, program.entry);
-  const auto shows_link = [&](const Mount& grant) { return is_within(program.entry_link, grant.target); };
-  if (!program.entry_link.empty() && program.entry_link != program.entry &&
-      !(system && is_system_program(program.entry_link)) &&
-      std::none_of(spec.mounts.begin(), spec.mounts.end(), shows_link)) {
-    extra.push_back({.kind = EntryKind::symlink, .target = program.entry_link, .text = program.entry});
-  }
-  return extra;
-}
-
 // The covers for a masked path: where the policy names it, and wherever another grant shows the same thing.
 Result<std::vector<ViewEntry>> masks(const std::string& deny, const std::vector<ViewEntry>& view) {
   const ViewEntry* shows = nullptr;
@@ -139,19 +99,50 @@ Status check_targets(const std::vector<ViewEntry>& sorted) {
   return {};
 }
 
-Status add_masks(const LaunchSpec& spec, std::vector<ViewEntry>& view) {
-  const std::vector<ViewEntry> shown = view;
+Result<std::vector<ViewEntry>> all_masks(const LaunchSpec& spec, const std::vector<ViewEntry>& view) {
+  std::vector<ViewEntry> all;
   for (const std::string& deny : spec.deny) {
     if (!is_normal_path(deny) || deny == "/") {
       return refuse(deny, "not an absolute path without '.', '..' and doubled slashes");
     }
-    auto covers = masks(deny, shown);
+    auto covers = masks(deny, view);
     if (!covers) {
-      return std::unexpected(covers.error());
+      return covers;
     }
-    view.insert(view.end(), covers->begin(), covers->end());
+    all.insert(all.end(), covers->begin(), covers->end());
   }
-  return {};
+  return all;
+}
+
+// The folders between a writable grant and what lies deeper in it. Renamed, they would take a mask or a read-only grant
+// along, and the next session would find a decoy in its place; a folder that is mounted on itself cannot be renamed.
+std::vector<ViewEntry> pins(const std::vector<ViewEntry>& view) {
+  std::vector<ViewEntry> list;
+  std::set<std::string> mounted;
+  for (const ViewEntry& entry : view) {
+    mounted.insert(entry.target);
+  }
+  for (const ViewEntry& entry : view) {
+    if ((entry.kind != EntryKind::bind && entry.kind != EntryKind::cover) || entry.optional) {
+      continue;
+    }
+    for (std::string folder(parent_path(entry.target)); folder != "/"; folder = std::string(parent_path(folder))) {
+      const ViewEntry* shows = nullptr;
+      for (const ViewEntry& outer : view) {
+        if ((outer.kind == EntryKind::bind || outer.kind == EntryKind::tmpfs) && is_within(folder, outer.target) &&
+            (shows == nullptr || outer.target.size() >= shows->target.size())) {
+          shows = &outer;
+        }
+      }
+      if (shows != nullptr && shows->kind == EntryKind::bind && shows->writable && mounted.insert(folder).second) {
+        ViewEntry pin = *shows;
+        pin.source = rebase(folder, shows->target, shows->source);
+        pin.target = folder;
+        list.push_back(std::move(pin));
+      }
+    }
+  }
+  return list;
 }
 
 }  // namespace
@@ -164,7 +155,11 @@ Result<std::vector<ViewEntry>> build_view(const LaunchSpec& spec, const HostFact
                   "isolation.filesystem.runtime", "use node, python, system or none");
     }
   }
-  std::vector<ViewEntry> own = program_view(spec, facts.program);
+  auto needed = program_view(spec, facts);
+  if (!needed) {
+    return needed;
+  }
+  std::vector<ViewEntry> own = std::move(*needed);
   for (const Mount& mount : spec.mounts) {
     if (auto status = check_mount(mount, facts); !status) {
       return std::unexpected(status.error());
@@ -178,15 +173,28 @@ Result<std::vector<ViewEntry>> build_view(const LaunchSpec& spec, const HostFact
                    .owners = Owners::mapped});
   }
   // A parent before what lies in it, else it would hide it.
-  std::stable_sort(own.begin(), own.end(), [](const ViewEntry& a, const ViewEntry& b) { return a.target < b.target; });
+  const auto sort = [&own] {
+    std::stable_sort(own.begin(), own.end(),
+                     [](const ViewEntry& a, const ViewEntry& b) { return a.target < b.target; });
+  };
+  sort();
   if (auto status = check_targets(own); !status) {
     return std::unexpected(status.error());
   }
-  std::vector<ViewEntry> view = base_view(spec, facts);
+  const std::vector<ViewEntry> base = base_view(spec, facts);
+  std::vector<ViewEntry> view = base;
   view.insert(view.end(), own.begin(), own.end());
-  if (auto status = add_masks(spec, view); !status) {
-    return std::unexpected(status.error());
+  const auto covers = all_masks(spec, view);
+  if (!covers) {
+    return covers;
   }
+  view.insert(view.end(), covers->begin(), covers->end());
+  const std::vector<ViewEntry> pinned = pins(view);
+  own.insert(own.end(), pinned.begin(), pinned.end());
+  sort();
+  view = base;
+  view.insert(view.end(), own.begin(), own.end());
+  view.insert(view.end(), covers->begin(), covers->end());
   return view;
 }
 

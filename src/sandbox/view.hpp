@@ -4,6 +4,7 @@
 // Pure. What is not in the list does not exist inside.
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,16 @@ bool is_system_program(std::string_view path);
 
 // policy_invalid when a grant or a mask makes no sense (where: the path).
 Result<std::vector<ViewEntry>> build_view(const LaunchSpec& spec, const HostFacts& facts);
+
+// May be shown without a grant: neither holds several programs, nor is or holds the home, nor is the machine's own.
+bool may_show_unasked(std::string_view path, std::string_view home);
+
+// The source of the grant through which the server could write to this place of the outside; empty: none.
+std::string writable_grant(const LaunchSpec& spec, std::string_view place);
+
+// Entries of what the program needs and nothing else shows; policy_invalid when it may not be shown unasked, or when
+// the server could change what it is or where it lies.
+Result<std::vector<ViewEntry>> program_view(const LaunchSpec& spec, const HostFacts& facts);
 
 // Entries of the presets: folders, devices, procfs and its covers, system paths, /etc.
 std::vector<ViewEntry> base_view(const LaunchSpec& spec, const HostFacts& facts);

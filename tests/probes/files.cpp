@@ -129,6 +129,10 @@ void check_grants(const Canaries& canaries) {
   check("read_write_grant", "allowed", [&] { return read_one(write + "/file"); });
   check("create_in_write_grant", "allowed", [&] { return create(write + "/created"); });
   check("make_folder_in_write_grant", "allowed", [&] { return result_of(::mkdir((write + "/folder").c_str(), 0755)); });
+  check("whiteout_in_write_grant", "EPERM", [&] {
+    return result_of(
+        ::syscall(SYS_renameat2, AT_FDCWD, (write + "/created").c_str(), AT_FDCWD, (write + "/whiteout").c_str(), 4));
+  });
   check("move_in_write_grant", "allowed",
         [&] { return result_of(::rename((write + "/created").c_str(), (write + "/folder/moved").c_str())); });
   check("read_masked_file", "denied", [&] { return read_one(read + "/secret.txt"); });
@@ -140,6 +144,27 @@ void check_grants(const Canaries& canaries) {
         [&] { return result_of(::rename((write + "/secret.txt").c_str(), (write + "/moved.txt").c_str())); });
   check("uncover_masked_folder", "denied",
         [&] { return result_of(::umount2((read + "/private").c_str(), MNT_DETACH)); });
+}
+
+// Masks and read-only grants below a write grant: no folder above them can be moved, to put a decoy in its place.
+void check_nested(const Canaries& canaries) {
+  const std::string write = canaries.at("write");
+  const std::string deep = write + "/deep";
+  for (const std::string& folder : {deep, deep + "/er", deep + "/er/fixed"}) {
+    check("move_folder_over_mask_" + folder.substr(write.size()), "EBUSY",
+          [&] { return result_of(::rename(folder.c_str(), (write + "/aside").c_str())); });
+    check("swap_folder_over_mask_" + folder.substr(write.size()), "denied", [&] {
+      ::mkdir((write + "/decoy").c_str(), 0755);
+      return result_of(::syscall(SYS_renameat2, AT_FDCWD, (write + "/decoy").c_str(), AT_FDCWD, folder.c_str(), 2));
+    });
+  }
+  check("move_folder_over_mask_within_its_parent", "EBUSY",
+        [&] { return result_of(::rename((deep + "/er").c_str(), (deep + "/aside").c_str())); });
+  check("read_nested_mask", "denied", [&] { return read_one(deep + "/er/secret.txt"); });
+  check("read_nested_grant", "allowed", [&] { return read_one(deep + "/er/fixed/file"); });
+  check("write_nested_read_grant", "denied", [&] { return open_for_writing(deep + "/er/fixed/file"); });
+  check("create_in_nested_read_grant", "denied", [&] { return create(deep + "/er/fixed/new"); });
+  check("create_above_nested_mask", "allowed", [&] { return create(deep + "/er/new"); });
 }
 
 void check_writable_places() {
@@ -197,6 +222,7 @@ void check_set_id() {
 void check_files(const Canaries& canaries) {
   check_outside(canaries);
   check_grants(canaries);
+  check_nested(canaries);
   check_writable_places();
   check_set_id();
 }

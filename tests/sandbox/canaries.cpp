@@ -58,7 +58,8 @@ Canaries::Canaries() {
 }
 
 void Canaries::plant_files() {
-  for (const char* name : {"outside", "read", "read/private", "write", "home"}) {
+  for (const char* name :
+       {"outside", "read", "read/private", "write", "home", "write/deep", "write/deep/er", "write/deep/er/fixed"}) {
     must(::mkdir((folder_ / name).c_str(), 0755) == 0, name);
   }
   write_file(folder_ / "outside/key", "secret");
@@ -67,6 +68,8 @@ void Canaries::plant_files() {
   write_file(folder_ / "read/private/file", "masked");
   write_file(folder_ / "write/file", "granted");
   write_file(folder_ / "write/secret.txt", "masked");
+  write_file(folder_ / "write/deep/er/secret.txt", "masked");
+  write_file(folder_ / "write/deep/er/fixed/file", "granted");
   must(::symlink((folder_ / "outside/key").c_str(), (folder_ / "read/link").c_str()) == 0, "symlink");
   ::setenv(kVariable, "secret", 1);
   const UniqueFd key(::open((folder_ / "outside/key").c_str(), O_RDONLY | O_CLOEXEC));
@@ -129,8 +132,10 @@ sandbox::LaunchSpec Canaries::spec(sandbox::BackendChoice backend) const {
     spec.argv.push_back(argument);
   }
   spec.mounts = {{.source = folder_ / "read", .target = folder_ / "read", .writable = false},
-                 {.source = folder_ / "write", .target = folder_ / "write", .writable = true}};
-  spec.deny = {folder_ / "read/secret.txt", folder_ / "read/private", folder_ / "write/secret.txt"};
+                 {.source = folder_ / "write", .target = folder_ / "write", .writable = true},
+                 {.source = folder_ / "write/deep/er/fixed", .target = folder_ / "write/deep/er/fixed"}};
+  spec.deny = {folder_ / "read/secret.txt", folder_ / "read/private", folder_ / "write/secret.txt",
+               folder_ / "write/deep/er/secret.txt"};
   return spec;
 }
 

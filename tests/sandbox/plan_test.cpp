@@ -151,6 +151,34 @@ TEST_CASE("grants come parents first and deny wins wherever the same thing shows
         "cover /alias/private from /data/docs/private\n");
 }
 
+TEST_CASE("folders between a write grant and what is mounted in it are mounted on themselves") {
+  LaunchSpec spec = simple_spec();
+  spec.mounts = {{.source = "/data", .target = "/work", .writable = true},
+                 {.source = "/docs", .target = "/work/a/b/docs"},
+                 {.source = "/plain", .target = "/plain"}};
+  spec.deny = {"/work/a/x/y/secret", "/plain/a/b/secret"};
+  CHECK(own_entries(plan_of(spec, able_host())) ==
+        "bind /plain from /plain\n"
+        "bind /work from /data rw\n"
+        "bind /work/a from /data/a rw\n"
+        "bind /work/a/b from /data/a/b rw\n"
+        "bind /work/a/b/docs from /docs\n"
+        "bind /work/a/x from /data/a/x rw\n"
+        "bind /work/a/x/y from /data/a/x/y rw\n"
+        "cover /work/a/x/y/secret from /data/a/x/y/secret\n"
+        "cover /plain/a/b/secret from /plain/a/b/secret\n");
+  // A kept home is a writable grant as well; what the grant shows under another name is held there, too.
+  spec.mounts = {{.source = "/data/a", .target = "/alias", .writable = true}};
+  spec.deny = {"/home/cordon/a/b/secret"};
+  spec.home_source = "/data";
+  const std::string text = to_text(plan_of(spec, able_host()));
+  for (const char* line : {"bind /home/cordon/a from /data/a read-write no-exec\n",
+                           "bind /home/cordon/a/b from /data/a/b read-write no-exec\n",
+                           "bind /alias/b from /data/a/b read-write (granted)\n", "cover /alias/b/secret from"}) {
+    CHECK_MESSAGE(text.find(line) != std::string::npos, line, " in\n", text);
+  }
+}
+
 TEST_CASE("grants that make no sense are refused with the path") {
   const auto with = [](std::vector<Mount> mounts, std::vector<std::string> deny = {}) {
     LaunchSpec spec = simple_spec();
@@ -228,6 +256,22 @@ TEST_CASE("every backend's plan is reproducible, keeps secrets and reads back as
     std::string other_version = bytes;
     other_version[0] = static_cast<char>(other_version[0] ^ 1);
     CHECK(!decode(other_version));
+  }
+}
+
+TEST_CASE("a plan does not claim Landlock where rights for writing are inherited") {
+  constexpr std::string_view kLess = "which does not hold where a read-only place lies in a writable one";
+  const auto reason = [](const std::string& target, BackendChoice backend) {
+    LaunchSpec spec = simple_spec();
+    spec.backend = backend;
+    spec.mounts = {{.source = "/data", .target = "/data", .writable = true}, {.source = "/docs", .target = target}};
+    return find_guarantee(plan_of(spec, able_host()), "filesystem")->reason;
+  };
+  for (const BackendChoice backend : {BackendChoice::native, BackendChoice::bubblewrap}) {
+    CHECK(reason("/docs", backend).find(kLess) == std::string::npos);
+    for (const char* target : {"/tmp/docs", "/home/cordon/docs", "/data/docs"}) {
+      CHECK_MESSAGE(reason(target, backend).find(kLess) != std::string::npos, target);
+    }
   }
 }
 

@@ -253,6 +253,14 @@ TEST_CASE("set-id bits are refused wherever a call can set them") {
   CHECK(answer(SYS_mknodat, {0, 0, S_IFSOCK | 0600}) == kAllow);
 }
 
+TEST_CASE("a rename makes no whiteout") {
+  for (const std::uint64_t flags : {0U, 1U, 2U}) {
+    CHECK(answer(SYS_renameat2, {0, 0, 0, 0, flags}) == kAllow);
+    CHECK(answer(SYS_renameat2, {0, 0, 0, 0, flags | 4U}) == error(EPERM));
+    CHECK(answer(SYS_renameat2, {0, 0, 0, 0, flags | 4U | kGarbage}) == error(EPERM));
+  }
+}
+
 TEST_CASE("personality can be asked for but not set") {
   CHECK(answer(SYS_personality, {0xffffffff}) == kAllow);
   CHECK(answer(SYS_personality, {0x0040000}) == error(EPERM));

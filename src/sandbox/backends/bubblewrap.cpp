@@ -113,7 +113,7 @@ Result<Plan> make_plan(const LaunchSpec& spec, const HostFacts& facts) {
   plan->own_namespaces = true;
   plan->landlock_abi = facts.landlock_abi;
   plan->syscall_filter = spec.syscall_filter && facts.seccomp && !facts.architecture.empty();
-  plan->guarantees = isolated_guarantees(spec, facts, text::cat("bubblewrap ", facts.bubblewrap.version));
+  plan->guarantees = isolated_guarantees(spec, facts, text::cat("bubblewrap ", facts.bubblewrap.version), plan->view);
   plan->steps.outer = {Step::session, Step::descriptors, Step::sources};
   if (plan->switch_user) {
     plan->steps.outer.push_back(Step::identity);
