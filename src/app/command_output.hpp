@@ -4,11 +4,15 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
 
 namespace cordon::app {
+
+// PATH of programs that secrets come from.
+inline constexpr std::string_view kSecretPath = "/usr/local/bin:/usr/bin:/bin";
 
 struct CommandRequest {
   std::vector<std::string> argv = {};         // argv[0] absolute

@@ -9,6 +9,7 @@
 #include "app/fingerprint.hpp"
 #include "app/grants.hpp"
 #include "app/secrets.hpp"
+#include "app/write_grants.hpp"
 #include "base/error.hpp"
 #include "base/mask.hpp"
 #include "core/catalog/catalog.hpp"

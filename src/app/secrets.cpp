@@ -30,7 +30,7 @@ Result<std::string> from_command(const policy::Secret& secret, const Caller& cal
                 "write its absolute path");
   }
   // Only what a password manager needs to find its data; nothing of the client's.
-  request.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + caller.home};
+  request.environment = {text::cat("PATH=", kSecretPath), "HOME=" + caller.home};
   return command_output(request);
 }
 

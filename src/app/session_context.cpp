@@ -168,6 +168,7 @@ OwnPaths own_paths(const Caller& caller, const LoadedPolicy& loaded) {
   OwnPaths out = own_paths(caller, loaded.location.path,
                            snapshot_to_read(caller, loaded.location, loaded.policy.catalog.snapshot).path);
   out.files.push_back(snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot).path);
+  out.files.push_back(candidate_path(caller, loaded.location.name));
   return out;
 }
 
