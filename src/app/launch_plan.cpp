@@ -242,6 +242,11 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
   if (const Status home = add_home(request, out.spec); !home) {
     return std::unexpected(home.error());
   }
+  if (request.admit) {
+    if (Status admitted = request.admit(out.fingerprint); !admitted) {
+      return std::unexpected(admitted.error());
+    }
+  }
   // Last, because fetching a secret may ask the person or take time.
   if (const Status added = add_environment(request, out); !added) {
     return std::unexpected(added.error());
