@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/exposure.hpp"
 #include "app/facts.hpp"
 #include "app/fingerprint.hpp"
 #include "app/installation_key.hpp"
@@ -179,6 +180,11 @@ int RunCase::converse(std::optional<Error> failure) {
   }
   for (const std::string& difference : differences_) {
     log.notice("the launch is not the reviewed one: " + difference, now);
+  }
+  if (!failure) {
+    for (const std::string& notice : exposure_notices(loaded_->policy, request_.caller)) {
+      log.notice(notice, now);
+    }
   }
   if (audit_) {
     for (const std::string& problem : audit_->problems()) {
