@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     CORDON_ASSERT(!refused.error.detail.empty());
     CORDON_ASSERT(refused.line == line || refused.line + '\r' == line);
     if (refused.is_array) {
-      if (const auto parts = wire::split_batch(refused.line, {})) {
+      if (const auto parts = wire::split_batch(refused.line, {}, 100)) {
         CORDON_ASSERT(!parts->empty());
       }
     }

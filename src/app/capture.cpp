@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "app/exposure.hpp"
 #include "app/installation_key.hpp"
 #include "app/launch_record.hpp"
 #include "app/planned_launch.hpp"
@@ -36,6 +37,9 @@ Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLau
     return std::unexpected(server.error());
   }
   run::Log log(std::move(*config));
+  for (const std::string& notice : exposure_notices(request.loaded.policy, request.caller)) {
+    log.notice(notice, run::monotonic_now());
+  }
   gate::CollectorConfig collector_config;
   collector_config.policy = request.loaded.policy;
   collector_config.opening = opening;

@@ -68,8 +68,9 @@ Result<pid_t> spawn(const CommandRequest& request, int output) {
   std::vector<char*> argv = pointers(request.argv);
   std::vector<char*> environment = pointers(request.environment);
   pid_t child = -1;
-  const int error = ::posix_spawn(&child, request.argv[0].c_str(), &settings.actions, &settings.attributes, argv.data(),
-                                  environment.data());
+  const std::string& program = request.program.empty() ? request.argv[0] : request.program;
+  const int error =
+      ::posix_spawn(&child, program.c_str(), &settings.actions, &settings.attributes, argv.data(), environment.data());
   if (error != 0) {
     return fail(Errc::launch_failed, errno_text("cannot start the program", error), request.argv[0]);
   }

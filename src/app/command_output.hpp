@@ -4,17 +4,22 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
 
 namespace cordon::app {
 
+// PATH of programs that secrets come from.
+inline constexpr std::string_view kSecretPath = "/usr/local/bin:/usr/bin:/bin";
+
 struct CommandRequest {
-  std::vector<std::string> argv = {};         // argv[0] absolute
+  std::vector<std::string> argv = {};
   std::vector<std::string> environment = {};  // NAME=value, complete
   std::int64_t timeout_ms = 10'000;
   std::size_t max_bytes = 65'536;
+  std::string program = {};  // the file to start, absolute; empty: argv[0]
 };
 
 // Standard output of the program. stdin and stderr are /dev/null and no other descriptor is handed down. On a time-out

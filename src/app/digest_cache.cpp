@@ -18,8 +18,6 @@
 namespace cordon::app {
 namespace {
 
-constexpr std::int64_t kSettledNs = 2'000'000'000;
-
 std::int64_t ns_of(const timespec& time) { return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
 
 // One line that names the file's state; equal lines mean the same, unaltered file.
@@ -28,9 +26,9 @@ std::string identity_line(const struct stat& info) {
                    ns_of(info.st_ctim), ' ');
 }
 
-bool settled(const struct stat& info) {
+bool settled(const struct stat& info, std::int64_t settle_ns) {
   timespec now{};
-  return ::clock_gettime(CLOCK_REALTIME, &now) == 0 && ns_of(now) - ns_of(info.st_ctim) > kSettledNs;
+  return ::clock_gettime(CLOCK_REALTIME, &now) == 0 && ns_of(now) - ns_of(info.st_ctim) > settle_ns;
 }
 
 bool is_digest(std::string_view text) {
@@ -72,8 +70,12 @@ Result<std::string> read_whole(int fd, const std::string& path) {
 
 }  // namespace
 
-DigestCache::DigestCache(std::string folder, std::uint64_t min_bytes)
-    : folder_(std::move(folder)), min_bytes_(min_bytes) {}
+bool only_root_writes(const struct stat& info) {
+  return S_ISREG(info.st_mode) && info.st_uid == 0 && info.st_nlink == 1 && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+DigestCache::DigestCache(std::string folder, std::uint64_t min_bytes, std::int64_t settle_ns)
+    : folder_(std::move(folder)), min_bytes_(min_bytes), settle_ns_(settle_ns) {}
 
 Result<std::string> DigestCache::digest(const std::string& path) const {
   // O_NONBLOCK: a FIFO in its place must not hold us up; it is refused below.
@@ -87,7 +89,8 @@ Result<std::string> DigestCache::digest(const std::string& path) const {
   }
   const std::string line = identity_line(info);
   const std::string place = text::cat(folder_, '/', info.st_dev, '-', info.st_ino);
-  const bool worth = !folder_.empty() && static_cast<std::uint64_t>(info.st_size) >= min_bytes_ && settled(info);
+  const bool worth = !folder_.empty() && static_cast<std::uint64_t>(info.st_size) >= min_bytes_ &&
+                     only_root_writes(info) && settled(info, settle_ns_);
   if (worth) {
     if (auto known = remembered(place, line)) {
       return std::move(*known);

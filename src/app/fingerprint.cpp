@@ -4,40 +4,15 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <optional>
+#include <iterator>
 #include <set>
 
-#include "app/grants.hpp"
-#include "app/paths.hpp"
+#include "app/named_files.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 
 namespace cordon::app {
 namespace {
-
-bool is_regular_file(const std::string& path) {
-  struct stat info{};
-  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
-}
-
-// The inside path that one argument names, if it looks like one.
-std::optional<std::string> named_path(std::string_view argument, const std::string& cwd) {
-  if (argument.starts_with('-')) {
-    const std::size_t equals = argument.find('=');
-    if (equals == std::string_view::npos) {
-      return std::nullopt;
-    }
-    argument = argument.substr(equals + 1);
-  }
-  if (argument.empty()) {
-    return std::nullopt;
-  }
-  if (argument.starts_with('/')) {
-    return normalised(argument);
-  }
-  // Without `cwd` the server starts in its private HOME, which holds nothing that a policy names.
-  return cwd.empty() ? std::nullopt : std::optional(normalised(text::cat(cwd, '/', argument)));
-}
 
 std::string set_values_digest(const policy::Launch& launch) {
   std::string lines;
@@ -89,20 +64,15 @@ Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input) {
     return std::unexpected(executable.error());
   }
   out.executable = *executable;
-  for (std::size_t i = 1; i < input.command.size(); ++i) {
-    const std::optional<std::string> inside = named_path(input.command[i], input.policy.launch.cwd);
-    if (!inside) {
-      continue;
-    }
-    const std::string outside = outside_path(input.mounts, *inside);
-    if (!is_regular_file(outside)) {
-      continue;
-    }
-    const Result<std::string> digest = input.digests.digest(outside);
+  const View view{input.mounts, input.cwd, input.search_path};
+  std::vector<NamedFile> files = interpreters(input.executable, view);
+  std::ranges::move(named_files(input.command, view), std::back_inserter(files));
+  for (const NamedFile& file : files) {
+    const Result<std::string> digest = input.digests.digest(file.outside);
     if (!digest) {
       return std::unexpected(digest.error());
     }
-    out.files.emplace(*inside, *digest);
+    out.files.emplace(file.inside, *digest);
   }
   out.set_values = set_values_digest(input.policy.launch);
   out.environment_names = environment_names(input.policy.launch);

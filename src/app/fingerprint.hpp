@@ -20,10 +20,11 @@ struct FingerprintInput {
   std::string executable = {};              // real path of argv[0]
   std::vector<sandbox::Mount> mounts = {};  // where inside paths of argv lie outside
   DigestCache digests = DigestCache("");    // of large files
+  std::string cwd = {};                     // inside; relative words of the command start there
+  std::string search_path = {};             // PATH inside
 };
 
-// Files in argv are the arguments, or what follows "=" in them, that name a regular file: by an absolute inside path,
-// or relative to launch.cwd.
+// `files` holds what named_files and interpreters find.
 Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input);
 
 // Which file it was that was digested. Any write, rename onto it, chmod or link moves its time of change.

@@ -165,67 +165,6 @@ Result<Grants> resolve_grants(const policy::Policy& policy, const Caller& caller
   return out;
 }
 
-OwnPaths own_paths(const Caller& caller, const std::string& policy_file, const std::string& snapshot_file) {
-  OwnPaths out;
-  out.files = {resolved(caller.executable), resolved(caller.stage_path()), resolved(policy_file),
-               resolved(snapshot_file)};
-  out.folders = {resolved(caller.config_folder()), resolved(caller.state_folder()), resolved(caller.system_config),
-                 resolved(caller.share_folder())};
-  return out;
-}
-
-namespace {
-
-// The same folder or file under another name, for example through a bind mount.
-bool same_object(const std::string& a, const std::string& b) {
-  struct stat first{};
-  struct stat second{};
-  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
-         first.st_ino == second.st_ino;
-}
-
-// Is `path` the folder, or below it, by name or by what the names lead to?
-bool lies_within(std::string path, const std::string& folder) {
-  if (is_within(path, folder)) {
-    return true;
-  }
-  for (; path != "/"; path = parent_of(path)) {
-    if (same_object(path, folder)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
-
-Status check_write_grants(const policy::Policy& policy, const Caller& caller, const OwnPaths& own) {
-  for (const policy::Grant& grant : policy.isolation.write) {
-    const Result<std::string> expanded = expand_home(grant.path, caller.home);
-    if (!expanded) {
-      return refuse(policy, grant, expanded.error().detail, expanded.error().remedy);
-    }
-    const std::string path = resolved(*expanded);
-    const auto reaches = [&path](const std::string& target) { return lies_within(target, path); };
-    const auto lies_in = [&path](const std::string& folder) { return lies_within(path, folder); };
-    std::string hit;
-    if (const auto file = std::ranges::find_if(own.files, reaches); file != own.files.end()) {
-      hit = *file;
-    } else if (const auto above = std::ranges::find_if(own.folders, reaches); above != own.folders.end()) {
-      hit = *above;
-    } else if (const auto around = std::ranges::find_if(own.folders, lies_in); around != own.folders.end()) {
-      hit = *around;
-    }
-    if (!hit.empty()) {
-      return refuse(policy, grant,
-                    text::cat("the write grant '", text::printable(path), "' reaches '", text::printable(hit),
-                              "', which belongs to mcp-cordon"),
-                    "grant a folder that holds none of our files");
-    }
-  }
-  return {};
-}
-
 std::string outside_path(const std::vector<sandbox::Mount>& mounts, const std::string& inside) {
   const sandbox::Mount* innermost = nullptr;
   for (const sandbox::Mount& mount : mounts) {

@@ -33,6 +33,11 @@ std::string inside_path(const sandbox::LaunchSpec& spec) {
   return out;
 }
 
+std::string search_path_of(const policy::Launch& launch, const sandbox::LaunchSpec& spec) {
+  const auto set = launch.set.find("PATH");
+  return set == launch.set.end() ? inside_path(spec) : set->second;
+}
+
 // Nothing is inherited that the policy does not name. `set` wins over `pass`, a secret over both.
 std::map<std::string, std::string> environment_of(const policy::Launch& launch, const Caller& caller,
                                                   const std::map<std::string, std::string>& secrets,
@@ -198,9 +203,6 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
   if (const Status words = check_words(*command, place_in(policy, policy.launch.position)); !words) {
     return std::unexpected(words.error());
   }
-  if (const Status guarded = check_write_grants(policy, request.caller, request.own); !guarded) {
-    return std::unexpected(guarded.error());
-  }
   Result<Grants> grants = resolve_grants(policy, request.caller);
   if (!grants) {
     return std::unexpected(grants.error());
@@ -222,15 +224,28 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
     return std::unexpected(cwd.error());
   }
   out.spec.cwd = std::move(*cwd);
+  const std::string search_path = search_path_of(policy.launch, out.spec);
+  OwnPaths own = request.own;
+  add_launch_paths(policy, request.caller, out.spec, search_path, own);
+  // Before anything is digested: what is digested below lies in no write grant.
+  if (const Status guarded = check_write_grants(policy, request.caller, own); !guarded) {
+    return std::unexpected(guarded.error());
+  }
   out.executable = witness(program->real);
-  Result<catalog::LaunchFingerprint> print = fingerprint(
-      {policy, *command, program->real, out.spec.mounts, DigestCache(request.caller.state_folder() + "/digests")});
+  Result<catalog::LaunchFingerprint> print =
+      fingerprint({policy, *command, program->real, out.spec.mounts,
+                   DigestCache(request.caller.state_folder() + "/digests"), out.spec.cwd, search_path});
   if (!print) {
     return std::unexpected(print.error());
   }
   out.fingerprint = std::move(*print);
   if (const Status home = add_home(request, out.spec); !home) {
     return std::unexpected(home.error());
+  }
+  if (request.admit) {
+    if (Status admitted = request.admit(out.fingerprint); !admitted) {
+      return std::unexpected(admitted.error());
+    }
   }
   // Last, because fetching a secret may ask the person or take time.
   if (const Status added = add_environment(request, out); !added) {

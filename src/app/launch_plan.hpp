@@ -2,6 +2,7 @@
 #pragma once
 // A policy becomes a sandbox::LaunchSpec: everything about the outside is looked up here, once, and fixed.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "app/fingerprint.hpp"
 #include "app/grants.hpp"
 #include "app/secrets.hpp"
+#include "app/write_grants.hpp"
 #include "base/error.hpp"
 #include "base/mask.hpp"
 #include "core/catalog/catalog.hpp"
@@ -19,6 +21,9 @@ namespace cordon::app {
 
 inline constexpr std::string_view kInsideHome = "/home/cordon";
 
+// Asked before a secret is fetched: is this the launch that was reviewed?
+using Admit = std::function<Status(const catalog::LaunchFingerprint& now)>;
+
 struct LaunchRequest {
   const policy::Policy& policy;
   const Caller& caller;
@@ -27,6 +32,7 @@ struct LaunchRequest {
   ReadTrusted read_trusted = {};  // for secrets in files
   // For commands that only show the plan: no secret is fetched and no folder is made.
   enum class Depth : std::uint8_t { start, show } depth = Depth::start;
+  Admit admit = {};
 };
 
 struct PreparedLaunch {

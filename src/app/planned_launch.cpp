@@ -67,9 +67,9 @@ void end(pid_t pid, UniqueFd& lifeline) {
 }  // namespace
 
 Result<PlannedLaunch> plan_launch(const Caller& caller, const LoadedPolicy& loaded,
-                                  const std::vector<std::string>& client_command) {
-  Result<PreparedLaunch> prepared =
-      prepare_launch({loaded.policy, caller, client_command, own_paths(caller, loaded), trusted_reader()});
+                                  const std::vector<std::string>& client_command, const Admit& admit) {
+  Result<PreparedLaunch> prepared = prepare_launch({loaded.policy, caller, client_command, own_paths(caller, loaded),
+                                                    trusted_reader(), LaunchRequest::Depth::start, admit});
   if (!prepared) {
     return std::unexpected(prepared.error());
   }

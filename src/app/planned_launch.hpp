@@ -23,7 +23,7 @@ struct PlannedLaunch {
 
 // Nothing is started yet. What prepare_launch gives, and unsupported_isolation when this host cannot do it.
 Result<PlannedLaunch> plan_launch(const Caller& caller, const LoadedPolicy& loaded,
-                                  const std::vector<std::string>& client_command);
+                                  const std::vector<std::string>& client_command, const Admit& admit = {});
 
 // Starts the plan and waits until the server's program runs. The program that runs is the one that was digested: the
 // stage executes the planned file alone, and the file must not have changed since. unsupported_isolation,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/paths.hpp"
+#include "app/way.hpp"
 #include "base/text.hpp"
 
 namespace cordon::app {
@@ -21,10 +22,18 @@ constexpr std::size_t kMaxName = 64;
 
 bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
-// lstat: a dangling symlink is an entry too, and is refused later instead of being passed over.
-bool has_entry(const std::string& path) {
+// lstat: a dangling symlink is an entry too, and is refused later instead of being passed over. What cannot be looked
+// at may be there: taken for absent, it would uncover what lies behind it.
+Result<bool> has_entry(const std::string& path) {
   struct stat info{};
-  return ::lstat(path.c_str(), &info) == 0;
+  if (::lstat(path.c_str(), &info) == 0) {
+    return true;
+  }
+  if (errno == ENOENT || errno == ENOTDIR) {
+    return false;
+  }
+  return fail(Errc::file_unreadable, errno_text("lstat", errno), text::printable(path),
+              "give this user access to its folder, or give a file with --policy FILE");
 }
 
 std::string without_extension(std::string name) {
@@ -67,16 +76,16 @@ Result<PolicyLocation> locate_file(const std::string& file) {
   if (error) {
     return fail(Errc::file_unreadable, "the current directory cannot be read", file, "give an absolute path");
   }
-  const std::string path = normalised(absolute.string());
-  return PolicyLocation{path, without_extension(file_name_of(path)), false};
+  const std::string path = without_dots(absolute.string());
+  return PolicyLocation{path, without_extension(file_name_of(path)), false, absolute.string()};
 }
 
 std::string beside(const PolicyLocation& policy, std::string_view as_written) {
   if (as_written.starts_with('/')) {
-    return normalised(as_written);
+    return without_dots(as_written);
   }
   const std::string name = as_written.empty() ? policy.name + ".catalog.json" : std::string(as_written);
-  return normalised(text::cat(parent_of(policy.path), '/', name));
+  return without_dots(text::cat(parent_of(policy.path), '/', name));
 }
 
 bool user_places_files_beside(const Caller& caller, const PolicyLocation& policy) {
@@ -110,8 +119,12 @@ Result<PolicyLocation> locate_policy(const Caller& caller, const PolicyChoice& c
   const std::array<std::string, 3> folders = policy_folders(caller);
   for (const std::string& folder : folders) {
     const std::string path = text::cat(folder, '/', choice.name, ".yaml");
-    if (has_entry(path)) {
-      return PolicyLocation{path, choice.name, true};
+    const Result<bool> there = has_entry(path);
+    if (!there) {
+      return std::unexpected(there.error());
+    }
+    if (*there) {
+      return PolicyLocation{path, choice.name, true, path};
     }
   }
   const std::vector<std::string> known = known_policies(caller);
@@ -130,13 +143,25 @@ SnapshotLocation snapshot_to_write(const Caller& caller, const PolicyLocation& p
   return {text::cat(caller.config_folder(), "/snapshots/", policy.name, ".catalog.json"), true};
 }
 
-SnapshotLocation snapshot_to_read(const Caller& caller, const PolicyLocation& policy, std::string_view as_written) {
+Result<SnapshotLocation> snapshot_to_read(const Caller& caller, const PolicyLocation& policy,
+                                          std::string_view as_written) {
   SnapshotLocation written = snapshot_to_write(caller, policy, as_written);
-  const std::string shipped = beside(policy, as_written);
-  if (written.bound && !has_entry(written.path) && has_entry(shipped)) {
-    return {shipped, false};
+  if (!written.bound) {
+    return written;
   }
-  return written;
+  const Result<bool> reviewed = has_entry(written.path);
+  if (!reviewed) {
+    return std::unexpected(reviewed.error());
+  }
+  if (*reviewed) {
+    return written;
+  }
+  std::string shipped = beside(policy, as_written);
+  const Result<bool> there = has_entry(shipped);
+  if (!there) {
+    return std::unexpected(there.error());
+  }
+  return *there ? SnapshotLocation{std::move(shipped), false} : written;
 }
 
 std::string candidate_path(const Caller& caller, std::string_view name) {

@@ -23,12 +23,13 @@ struct PolicyLocation {
   std::string path = {};       // absolute
   std::string name = {};       // NAME, or the file's name without its extension
   bool found_by_name = false;  // false: --policy FILE
+  std::string spelled = {};    // absolute, as it was given; `path` differs from it where it holds ".."
 };
 
 // NAME is looked for in the user's, the system's and the installed policies folder, in this order, never in the
 // current directory. The first folder that has an entry of that name decides, whatever the entry is: an unusable policy
-// must not uncover another one of the same name. policy_invalid for an impossible name, file_unreadable when there is
-// none.
+// must not uncover another one of the same name, and neither must a folder that cannot be looked into. policy_invalid
+// for an impossible name, file_unreadable when there is none or it cannot be known.
 Result<PolicyLocation> locate_policy(const Caller& caller, const PolicyChoice& choice);
 
 // Where the snapshot of a policy is read and written.
@@ -42,8 +43,9 @@ struct SnapshotLocation {
 // A snapshot lies beside its policy (`as_written` is catalog.snapshot, relative to the policy's folder; empty:
 // NAME.catalog.json). For a policy found by NAME in a folder where the user places no files (not writable, or part of
 // the installation), it lies in the user's CONFIG/snapshots; what is shipped beside such a policy is read as long as
-// the user has reviewed nothing.
-SnapshotLocation snapshot_to_read(const Caller& caller, const PolicyLocation& policy, std::string_view as_written);
+// the user has reviewed nothing. file_unreadable when it cannot be known whether there is one.
+Result<SnapshotLocation> snapshot_to_read(const Caller& caller, const PolicyLocation& policy,
+                                          std::string_view as_written);
 SnapshotLocation snapshot_to_write(const Caller& caller, const PolicyLocation& policy, std::string_view as_written);
 
 // STATE/candidates/NAME.catalog.json

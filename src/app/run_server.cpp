@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/exposure.hpp"
 #include "app/facts.hpp"
 #include "app/fingerprint.hpp"
 #include "app/installation_key.hpp"
@@ -47,7 +48,7 @@ class RunCase {
 
  private:
   Status prepare();
-  Status check_launch();
+  Status check_launch(const catalog::LaunchFingerprint& now);
   Status begin_audit();
   Status start();
   void record_refusal(const Error& error);
@@ -80,20 +81,22 @@ Status RunCase::prepare() {
   if (Status admitted = admit_snapshot(*loaded_, snapshot_); !admitted) {
     return admitted;
   }
-  Result<PlannedLaunch> planned = plan_launch(request_.caller, *loaded_, request_.client_command);
+  Result<PlannedLaunch> planned =
+      plan_launch(request_.caller, *loaded_, request_.client_command,
+                  [this](const catalog::LaunchFingerprint& now) { return check_launch(now); });
   if (!planned) {
     return std::unexpected(planned.error());
   }
   planned_ = std::move(*planned);
-  return check_launch();
+  return {};
 }
 
 // Is this the program that the catalog was reviewed with?
-Status RunCase::check_launch() {
+Status RunCase::check_launch(const catalog::LaunchFingerprint& now) {
   if (!snapshot_.snapshot) {
     return {};
   }
-  std::vector<std::string> differences = launch_differences(snapshot_.snapshot->launch, planned_->prepared.fingerprint);
+  std::vector<std::string> differences = launch_differences(snapshot_.snapshot->launch, now);
   if (differences.empty()) {
     return {};
   }
@@ -177,6 +180,11 @@ int RunCase::converse(std::optional<Error> failure) {
   }
   for (const std::string& difference : differences_) {
     log.notice("the launch is not the reviewed one: " + difference, now);
+  }
+  if (!failure) {
+    for (const std::string& notice : exposure_notices(loaded_->policy, request_.caller)) {
+      log.notice(notice, now);
+    }
   }
   if (audit_) {
     for (const std::string& problem : audit_->problems()) {

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/secrets.hpp"
 
+#include <sys/stat.h>
+
+#include <cerrno>
+
 #include "app/command_output.hpp"
 #include "app/expand.hpp"
+#include "app/named_files.hpp"
+#include "app/way.hpp"
 #include "base/text.hpp"
+#include "run/files.hpp"
+#include "run/trust.hpp"
 
 namespace cordon::app {
 namespace {
@@ -15,6 +23,45 @@ Result<std::string> from_environment(const policy::Secret& secret, const Caller&
                 "set it in the client's configuration of this server");
   }
   return found->second;
+}
+
+// The file at the end of `way`, when nobody else can change it or where the way leads.
+Result<run::OpenedFile> trusted_end(const std::vector<std::string>& way, const Caller& caller) {
+  for (const std::string& step : way) {
+    if (const auto place = run::walk_to_file(step, caller.uid); !place) {
+      return std::unexpected(place.error());
+    }
+    struct stat info{};
+    if (::lstat(step.c_str(), &info) != 0) {
+      return fail(Errc::file_unreadable, errno_text("lstat", errno), text::printable(step));
+    }
+    if (info.st_uid != 0 && info.st_uid != caller.uid) {
+      return fail(Errc::file_untrusted, text::cat("belongs to user ", info.st_uid), text::printable(step),
+                  text::cat("if you trust it: chown -h ", caller.uid, ' ', run::shell_word(step)));
+    }
+  }
+  constexpr std::uint64_t kMaxProgramBytes = 1'000'000'000;
+  return run::open_trusted(way.back(), {.max_bytes = kMaxProgramBytes, .user = caller.uid});
+}
+
+// It runs outside of every sandbox, with our rights, so it is judged like a policy, and so is what it is told to run.
+// Gives the path without symlinks: what was judged is what is started.
+Result<std::string> trusted_program(const std::vector<std::string>& argv, const Caller& caller) {
+  Result<run::OpenedFile> program = trusted_end(way_to(argv[0]), caller);
+  if (!program) {
+    return std::unexpected(program.error());
+  }
+  const std::vector<sandbox::Mount> none;
+  std::vector<NamedFile> files = interpreters(argv[0], {none, {}, std::string(kSecretPath)});
+  for (NamedFile& file : named_files(argv, {none, {}, {}})) {
+    files.push_back(std::move(file));
+  }
+  for (const NamedFile& file : files) {
+    if (const auto trusted = trusted_end(file.way, caller); !trusted) {
+      return std::unexpected(trusted.error());
+    }
+  }
+  return std::move(program->path);
 }
 
 Result<std::string> from_command(const policy::Secret& secret, const Caller& caller) {
@@ -29,8 +76,13 @@ Result<std::string> from_command(const policy::Secret& secret, const Caller& cal
                 text::cat("no program '", text::printable(secret.command[0]), "' in the system directories"), {},
                 "write its absolute path");
   }
+  Result<std::string> program = trusted_program(request.argv, caller);
+  if (!program) {
+    return program;
+  }
+  request.program = std::move(*program);
   // Only what a password manager needs to find its data; nothing of the client's.
-  request.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + caller.home};
+  request.environment = {text::cat("PATH=", kSecretPath), "HOME=" + caller.home};
   return command_output(request);
 }
 

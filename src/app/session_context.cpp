@@ -91,7 +91,11 @@ Result<LoadedPolicy> read_policy_file(const Caller& caller, const PolicyChoice& 
 
 Result<LoadedSnapshot> load_snapshot(const Caller& caller, const LoadedPolicy& loaded) {
   LoadedSnapshot out;
-  out.location = snapshot_to_read(caller, loaded.location, loaded.policy.catalog.snapshot);
+  Result<SnapshotLocation> location = snapshot_to_read(caller, loaded.location, loaded.policy.catalog.snapshot);
+  if (!location) {
+    return std::unexpected(location.error());
+  }
+  out.location = std::move(*location);
   const Result<std::optional<run::TrustedFile>> file =
       run::read_trusted_if_present(out.location.path, {.max_bytes = formats::kCatalogFileLimits.max_bytes});
   if (!file) {
@@ -165,9 +169,14 @@ Result<catalog::Snapshot> load_candidate(const std::string& path, const LoadedPo
 }
 
 OwnPaths own_paths(const Caller& caller, const LoadedPolicy& loaded) {
-  OwnPaths out = own_paths(caller, loaded.location.path,
-                           snapshot_to_read(caller, loaded.location, loaded.policy.catalog.snapshot).path);
-  out.files.push_back(snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot).path);
+  const std::string written = snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot).path;
+  const Result<SnapshotLocation> read = snapshot_to_read(caller, loaded.location, loaded.policy.catalog.snapshot);
+  OwnPaths out = own_paths(caller, loaded.location.path, read ? read->path : written);
+  out.files.push_back(written);
+  if (!loaded.location.spelled.empty()) {
+    out.files.push_back(loaded.location.spelled);
+  }
+  out.files.push_back(candidate_path(caller, loaded.location.name));
   return out;
 }
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "app/caller.hpp"
-#include "app/grants.hpp"
 #include "app/policy_lookup.hpp"
+#include "app/write_grants.hpp"
 #include "base/error.hpp"
 #include "core/catalog/catalog.hpp"
 #include "core/policy/policy.hpp"

@@ -74,6 +74,31 @@ TEST_CASE_FIXTURE(Fixture, "a memory that others may write is not believed") {
   CHECK(cache.digest(old_file) == expected);
 }
 
+TEST_CASE("only what root alone can write is remembered") {
+  struct stat info{};
+  info.st_mode = S_IFREG | 0755;
+  info.st_nlink = 1;
+  CHECK(only_root_writes(info));
+  SUBCASE("of a user") { info.st_uid = 1000; }
+  SUBCASE("of a group's") { info.st_mode |= S_IWGRP; }
+  SUBCASE("of everybody's") { info.st_mode |= S_IWOTH; }
+  SUBCASE("with a second name") { info.st_nlink = 2; }
+  SUBCASE("a device") { info.st_mode = S_IFBLK | 0600; }
+  CHECK_FALSE(only_root_writes(info));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a file that a user can write is read each time, however long ago it changed") {
+  const DigestCache hasty(folder, 1, -1);
+  const std::string tool = temp.file("tool", "one");
+  if (::geteuid() == 0) {
+    REQUIRE(::chown(tool.c_str(), 1, 1) == 0);
+  }
+  CHECK(hasty.digest(tool) == sha256_text("one"));
+  CHECK(!fs::exists(folder));
+  CHECK(hasty.digest(old_file).has_value());
+  CHECK(fs::exists(folder));
+}
+
 TEST_CASE_FIXTURE(Fixture, "a file that has just changed is read each time") {
   temp.file("fresh", "one");
   CHECK(cache.digest(temp.at("fresh")) == sha256_text("one"));

@@ -16,6 +16,7 @@ struct Fixture {
   policy::Policy policy = {};
   std::vector<std::string> command = {};
   std::vector<sandbox::Mount> mounts = {};
+  std::string cwd = {};
 
   Fixture() {
     temp.file("node", "program", 0755);
@@ -23,7 +24,7 @@ struct Fixture {
     command = {"node", temp.at("proj/index.js"), "--verbose", "/data"};
   }
   catalog::LaunchFingerprint take() const {
-    const auto out = fingerprint({policy, command, temp.at("node"), mounts});
+    const auto out = fingerprint({policy, command, temp.at("node"), mounts, DigestCache(""), cwd, temp.at("bin")});
     REQUIRE(out.has_value());
     return *out;
   }
@@ -45,11 +46,35 @@ TEST_CASE("a file is found behind an equals sign, a grant's place, and the worki
   f.temp.file("proj/conf.json", "conf");
   f.mounts = {{f.temp.at("proj"), "/data", false}};
   f.command = {"node", "index.js", "--config=/data/conf.json"};
-  f.policy.launch.cwd = "/data";
+  f.cwd = "/data";
   const catalog::LaunchFingerprint out = f.take();
   REQUIRE(out.files.size() == 2);
   CHECK(out.files.at("/data/index.js") == sha256_text("script"));
   CHECK(out.files.at("/data/conf.json") == sha256_text("conf"));
+}
+
+TEST_CASE("the interpreters of a script are digested, also one that env looks for") {
+  Fixture f;
+  f.command = {"node"};
+  f.temp.file("run", "interpreter", 0755);
+  SUBCASE("named") {
+    f.temp.file("node", "#!" + f.temp.at("run") + " -x\n", 0755);
+    CHECK(f.take().files == std::map<std::string, std::string>{{f.temp.at("run"), sha256_text("interpreter")}});
+  }
+  SUBCASE("looked for") {
+    f.temp.file("bin/run", "found", 0755);
+    f.temp.file("node", "#!/usr/bin/env run\n", 0755);
+    const auto files = f.take().files;
+    CHECK(files.size() == 2);
+    CHECK(files.contains("/usr/bin/env"));
+    CHECK(files.at(f.temp.at("bin/run")) == sha256_text("found"));
+  }
+}
+
+TEST_CASE("a file that a URL names is digested") {
+  Fixture f;
+  f.command = {"node", "--import", "file://" + f.temp.at("proj/index.js")};
+  CHECK(f.take().files.at(f.temp.at("proj/index.js")) == sha256_text("script"));
 }
 
 TEST_CASE("equal launches have no difference") {

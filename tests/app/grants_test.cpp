@@ -121,34 +121,6 @@ TEST_CASE("two sources cannot appear at one place") {
   CHECK(resolve_grants(policy, temp.caller()).error().code == Errc::policy_invalid);
 }
 
-TEST_CASE("no write grant reaches what belongs to us") {
-  const TempFolder temp;
-  const Caller caller = temp.caller();
-  temp.file("prefix/bin/mcp-cordon", "");
-  temp.file("proj/one.yaml", "");
-  temp.folder("proj/out");
-  temp.folder("home/.local/state/mcp-cordon/audit");
-  temp.folder("home/.config/mcp-cordon/policies");
-  const OwnPaths own = own_paths(caller, temp.at("proj/one.yaml"), temp.at("proj/one.catalog.json"));
-  const auto check = [&](const std::string& path) {
-    policy::Policy policy = empty_policy();
-    policy.isolation.write = {grant(path, "/at", "because")};
-    return check_write_grants(policy, caller, own).has_value();
-  };
-  CHECK(check(temp.at("proj/out")));
-  CHECK_FALSE(check(temp.at("proj")));                       // holds the policy
-  CHECK_FALSE(check(temp.at("proj/one.yaml")));              // is the policy
-  CHECK_FALSE(check(temp.at("proj/one.catalog.json")));      // is the snapshot, even before it exists
-  CHECK_FALSE(check(temp.at("prefix/bin")));                 // holds the program
-  CHECK_FALSE(check(temp.at("prefix/libexec/mcp-cordon")));  // holds the helper
-  CHECK_FALSE(check("~/.local"));                            // holds the state
-  CHECK_FALSE(check("~/.local/state/mcp-cordon/audit"));     // lies in the state
-  CHECK_FALSE(check("~/.config/mcp-cordon/policies"));       // lies in the configuration
-  CHECK_FALSE(check("/"));
-  temp.link("sly", temp.at("proj"));
-  CHECK_FALSE(check(temp.at("sly")));  // by another name
-}
-
 TEST_CASE("an inside path is found outside through the innermost grant") {
   const std::vector<sandbox::Mount> mounts = {{"/home/u/proj", "/data", false}, {"/srv/x", "/data/x", false}};
   CHECK(outside_path(mounts, "/data/a.js") == "/home/u/proj/a.js");

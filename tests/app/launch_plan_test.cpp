@@ -141,6 +141,22 @@ TEST_CASE("showing a plan fetches no secret and makes no folder") {
   CHECK_FALSE(std::filesystem::exists(out->spec.home_source));
 }
 
+TEST_CASE("no secret is fetched for a launch that is not admitted") {
+  Fixture f;
+  f.policy.launch.secrets["API_TOKEN"] = {
+      policy::Secret::Source::command, "", {"sh", "-c", "echo s3cret; touch '" + f.temp.at("asked") + "'"}};
+  LaunchRequest request{f.policy, f.caller, {}, {}, kNoFiles};
+  request.admit = [](const catalog::LaunchFingerprint& now) -> Status {
+    CHECK(now.command.size() == 3);
+    return fail(Errc::launch_changed, "not this one");
+  };
+  CHECK(prepare_launch(request).error().code == Errc::launch_changed);
+  CHECK_FALSE(std::filesystem::exists(f.temp.at("asked")));
+  request.admit = [](const catalog::LaunchFingerprint&) { return Status(); };
+  CHECK(prepare_launch(request).has_value());
+  CHECK(std::filesystem::exists(f.temp.at("asked")));
+}
+
 TEST_CASE("a working folder below ~ is seen where its grant puts it") {
   Fixture f;
   f.temp.folder("home/proj/sub");

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "app/paths.hpp"
 #include "app/temp_folder.hpp"
 
 using namespace cordon;
@@ -42,6 +43,52 @@ TEST_CASE("an unusable policy does not uncover another one of its name") {
   CHECK(locate_policy(caller, {"one", ""})->path == dangling);
 }
 
+TEST_CASE("what cannot be looked at is not taken for absent") {
+  const TempFolder temp;
+  const Caller caller = temp.caller();
+  temp.file("prefix/share/mcp-cordon/policies/one.yaml", "");
+  temp.file("prefix/share/mcp-cordon/policies/one.catalog.json", "");
+  temp.folder("home/.config/mcp-cordon");
+  const PolicyLocation shipped = *locate_policy(caller, {"one", ""});
+  // A loop is an error that root meets too, unlike a folder that is closed.
+  SUBCASE("a folder of policies") {
+    temp.link("home/.config/mcp-cordon/policies", "policies");
+    const Result<PolicyLocation> found = locate_policy(caller, {"one", ""});
+    REQUIRE_FALSE(found.has_value());
+    CHECK(found.error().code == Errc::file_unreadable);
+    CHECK(found.error().where == temp.at("home/.config/mcp-cordon/policies/one.yaml"));
+  }
+  SUBCASE("a folder of snapshots") {
+    temp.link("home/.config/mcp-cordon/snapshots", "snapshots");
+    const Result<SnapshotLocation> found = snapshot_to_read(caller, shipped, "");
+    REQUIRE_FALSE(found.has_value());
+    CHECK(found.error().code == Errc::file_unreadable);
+  }
+  SUBCASE("a file where a folder would be is an absence") {
+    temp.file("home/.config/mcp-cordon/policies", "");
+    temp.file("home/.config/mcp-cordon/snapshots", "");
+    CHECK(locate_policy(caller, {"one", ""})->path == shipped.path);
+    CHECK(snapshot_to_read(caller, shipped, "")->path == parent_of(shipped.path) + "/one.catalog.json");
+  }
+}
+
+TEST_CASE("a file given with --policy is the kernel's, also where .. follows a symlink") {
+  const TempFolder temp;
+  temp.file("real/one.yaml", "");
+  temp.folder("real/sub");
+  temp.folder("proj");
+  temp.file("proj/one.yaml", "");
+  temp.link("proj/link", temp.at("real/sub"));
+  const std::string given = temp.at("proj/link/../one.yaml");
+  const Result<PolicyLocation> found = locate_policy(temp.caller(), {"", given});
+  REQUIRE(found.has_value());
+  CHECK(found->path == temp.at("real/one.yaml"));
+  CHECK(found->spelled == given);
+  CHECK(snapshot_to_write(temp.caller(), *found, "").path == temp.at("real/one.catalog.json"));
+  CHECK(snapshot_to_write(temp.caller(), {temp.at("proj/one.yaml"), "one"}, "link/../x.json").path ==
+        temp.at("real/x.json"));
+}
+
 TEST_CASE("a policy in the current directory is not found by name") {
   const TempFolder temp;
   const Caller caller = temp.caller();
@@ -72,9 +119,9 @@ TEST_CASE("the snapshot of a file given with --policy lies beside it") {
   const Caller caller = temp.caller();
   const PolicyLocation policy = *locate_policy(caller, {"", temp.file("proj/one.yaml", "")});
   CHECK(policy.name == "one");
-  CHECK(snapshot_to_read(caller, policy, "").path == temp.at("proj/one.catalog.json"));
-  CHECK(snapshot_to_read(caller, policy, "sub/pin.json").path == temp.at("proj/sub/pin.json"));
-  CHECK(snapshot_to_read(caller, policy, "/abs/pin.json").path == "/abs/pin.json");
+  CHECK(snapshot_to_read(caller, policy, "")->path == temp.at("proj/one.catalog.json"));
+  CHECK(snapshot_to_read(caller, policy, "sub/pin.json")->path == temp.at("proj/sub/pin.json"));
+  CHECK(snapshot_to_read(caller, policy, "/abs/pin.json")->path == "/abs/pin.json");
   CHECK_FALSE(snapshot_to_write(caller, policy, "").bound);
 }
 
@@ -84,17 +131,17 @@ TEST_CASE("a shipped snapshot is read until the user has reviewed, and is never 
   temp.file("prefix/share/mcp-cordon/policies/one.yaml", "");
   const PolicyLocation policy = *locate_policy(caller, {"one", ""});
   const std::string own = temp.at("home/.config/mcp-cordon/snapshots/one.catalog.json");
-  CHECK(snapshot_to_read(caller, policy, "").path == own);
+  CHECK(snapshot_to_read(caller, policy, "")->path == own);
 
   const std::string shipped = temp.file("prefix/share/mcp-cordon/policies/one.catalog.json", "");
-  CHECK(snapshot_to_read(caller, policy, "").path == shipped);
-  CHECK_FALSE(snapshot_to_read(caller, policy, "").bound);
+  CHECK(snapshot_to_read(caller, policy, "")->path == shipped);
+  CHECK_FALSE(snapshot_to_read(caller, policy, "")->bound);
   CHECK(snapshot_to_write(caller, policy, "").path == own);
   CHECK(snapshot_to_write(caller, policy, "").bound);
 
   temp.file("home/.config/mcp-cordon/snapshots/one.catalog.json", "");
-  CHECK(snapshot_to_read(caller, policy, "").path == own);
-  CHECK(snapshot_to_read(caller, policy, "").bound);
+  CHECK(snapshot_to_read(caller, policy, "")->path == own);
+  CHECK(snapshot_to_read(caller, policy, "")->bound);
 }
 
 TEST_CASE("the snapshot of a user's own policy found by name lies beside it") {

@@ -67,6 +67,41 @@ TEST_CASE("a secret from a command runs with a clean environment") {
   CHECK(out->at("API_TOKEN") == "clean:" + caller.home);
 }
 
+TEST_CASE("a program that somebody else can change is not asked for a secret") {
+  const TempFolder temp;
+  const std::string tool = temp.file("bin/tool", "#!/bin/sh\ntouch " + temp.at("ran") + "\necho s3cret\n", 0755);
+  std::vector<std::string> argv = {tool};
+  const auto ask = [&] { return read_secrets(with({Source::command, "", argv}), temp.caller(), kNoFiles); };
+  SUBCASE("the program") { ::chmod(tool.c_str(), 0777); }
+  SUBCASE("its folder") { ::chmod(temp.at("bin").c_str(), 0777); }
+  SUBCASE("a symlink to it in such a folder") {
+    ::chmod(temp.folder("links").c_str(), 0777);
+    argv = {temp.link("links/tool", tool)};
+  }
+  SUBCASE("its interpreter") {
+    std::filesystem::copy_file("/bin/sh", temp.at("sh"));
+    ::chmod(temp.at("sh").c_str(), 0777);
+    temp.file("bin/tool", "#!" + temp.at("sh") + "\ntouch " + temp.at("ran") + "\necho s3cret\n", 0755);
+  }
+  SUBCASE("the script that it is given") {
+    ::chmod(tool.c_str(), 0666);
+    argv = {"sh", tool};
+  }
+  const auto out = ask();
+  REQUIRE_FALSE(out.has_value());
+  CHECK(out.error().code == Errc::file_untrusted);
+  CHECK_FALSE(out.error().remedy.empty());
+  CHECK_FALSE(std::filesystem::exists(temp.at("ran")));
+}
+
+TEST_CASE("a program for a secret keeps the name it was called by") {
+  const TempFolder temp;
+  const auto out = read_secrets(with({Source::command, "", {temp.link("name", "/bin/sh"), "-c", "echo $0"}}),
+                                temp.caller(), kNoFiles);
+  REQUIRE(out.has_value());
+  CHECK(out->at("API_TOKEN") == temp.at("name"));
+}
+
 TEST_CASE("a failing secret command tells its status and not what it printed") {
   const TempFolder temp;
   const auto out =

@@ -139,7 +139,7 @@ TEST_CASE("the user's snapshot of a shipped policy counts for that policy's byte
   std::filesystem::remove(path);
   f.temp.file("etc/mcp-cordon/policies/one.yaml", kPolicy);
   const LoadedPolicy elsewhere = *load_policy(f.caller, {"one", ""});
-  if (!snapshot_to_read(f.caller, elsewhere.location, "").bound) {
+  if (!snapshot_to_read(f.caller, elsewhere.location, "")->bound) {
     return;  // root may write there, so that policy's snapshot lies beside it
   }
   CHECK(load_snapshot(f.caller, elsewhere).error().code == Errc::snapshot_invalid);

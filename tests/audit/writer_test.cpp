@@ -261,20 +261,26 @@ namespace {
 // What happens to a log while it is written; each must make the next record fail.
 struct Attack {
   const char* name;
+  bool at_once;  // noticed at the next record; else when the name is looked up, ten times a second
   void (*act)(const std::string& path);
 };
 const Attack kAttacks[] = {
-    {"removed", [](const std::string& path) { std::filesystem::remove(path); }},
-    {"replaced",
+    {"removed", true, [](const std::string& path) { std::filesystem::remove(path); }},
+    {"replaced", true,
      [](const std::string& path) {
        const std::string text = slurp(path);
        std::filesystem::remove(path);
        spill(path, text);
      }},
-    {"truncated", [](const std::string& path) { std::filesystem::resize_file(path, 10); }},
-    {"grown", [](const std::string& path) { spill(path, slurp(path) + "x"); }},
-    {"renamed", [](const std::string& path) { std::filesystem::rename(path, path + ".old"); }},
-    {"folder removed",
+    {"truncated", true, [](const std::string& path) { std::filesystem::resize_file(path, 10); }},
+    {"grown", true, [](const std::string& path) { spill(path, slurp(path) + "x"); }},
+    {"renamed", false, [](const std::string& path) { std::filesystem::rename(path, path + ".old"); }},
+    {"renamed and replaced", false,
+     [](const std::string& path) {
+       std::filesystem::rename(path, path + ".old");
+       spill(path, slurp(path + ".old"));
+     }},
+    {"folder removed", true,
      [](const std::string& path) { std::filesystem::remove_all(std::filesystem::path(path).parent_path()); }},
 };
 
@@ -284,12 +290,13 @@ TEST_CASE("a log that is tampered with under the writer ends the writing") {
   for (const Attack& attack : kAttacks) {
     CAPTURE(attack.name);
     const TempDir dir;
-    WriterConfig later = config(dir);
+    WriterConfig timed = config(dir);
     static std::int64_t clock_ms = 0;
-    later.monotonic = [] { return Instant{clock_ms += 100}; };  // the name is looked up every 100 ms
-    Writer writer = open_writer(later);
+    timed.monotonic = [] { return Instant{clock_ms}; };
+    Writer writer = open_writer(timed);
     REQUIRE(writer.append(kCall));
     attack.act(writer.path());
+    clock_ms += attack.at_once ? 0 : 100;
     const Status failed = writer.append(kCall);
     REQUIRE_FALSE(failed);
     CHECK(failed.error().code == Errc::audit_unavailable);

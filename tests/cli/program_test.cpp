@@ -201,6 +201,40 @@ TEST_CASE("a changed program is launch_changed, or flagged where the policy says
   CHECK(holds(place.last_stderr(), "the program that the command starts changed"));
 }
 
+TEST_CASE("a changed program is found before its secret is asked for") {
+  const Place place;
+  const auto with_secret = [&](const std::string& more) {
+    place.policy(more, "  environment: {secrets: {TOKEN: {from_command: [sh, -c, \"echo s3cret; echo x >> '" +
+                           place.at("asked") + "'\"]}}}\n");
+  };
+  with_secret("catalog: {accept_unattended: true}\n");
+  REQUIRE(place.accept_all().status == 0);
+  const std::string before = read_text(place.at("asked"));
+  CHECK_FALSE(before.empty());
+  std::ofstream(place.at("server"), std::ios::app) << "x";
+  CHECK(error_type(place.opening()) == "launch_changed");
+  CHECK(read_text(place.at("asked")) == before);
+}
+
+TEST_CASE("a write grant over what other programs run is told at the start") {
+  const Place place;
+  std::filesystem::create_directories(place.at("proj/.git"));
+  place.policy("  filesystem: {write: [\"" + place.at("proj") + "\"]}\ncatalog: {missing: flag}\n");
+  CHECK(place.opening()["result"]);
+  CHECK(holds(place.last_stderr(), "the server may write .git in '" + place.at("proj") + "'"));
+}
+
+TEST_CASE("a write grant over the program, through a symlink, is refused") {
+  const Place place;
+  std::filesystem::create_directories(place.at("w"));
+  std::filesystem::create_symlink(place.at("server"), place.at("w/server"));
+  write_text(place.at("one.yaml"), "version: 1\nserver: one\nlaunch:\n  command: [\"" + place.at("w/server") +
+                                       "\"]\nisolation:\n  filesystem: {write: [\"" + place.at("w") +
+                                       "\"]}\ncatalog: {missing: flag}\n");
+  CHECK(error_type(place.opening()) == "policy_invalid");
+  CHECK(holds(place.last_stderr(), "which decides what the next launch does"));
+}
+
 TEST_CASE("the command after -- must be the policy's") {
   const Place place;
   place.policy("catalog: {accept_unattended: true}\n");

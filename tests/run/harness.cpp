@@ -84,7 +84,10 @@ class FakeEngine final : public Engine {
     gate::Actions actions;
     actions.emplace_back(gate::ToClient{"audit failed\n"});
     actions.emplace_back(gate::ToServer{"must not arrive\n"});
-    actions.emplace_back(gate::Stop{exit_status(Errc::audit_unavailable)});
+    actions.emplace_back(gate::CloseServerInput{});
+    if (how_.stop_on_audit_failure) {
+      actions.emplace_back(gate::Stop{exit_status(Errc::audit_unavailable)});
+    }
     return actions;
   }
   gate::Actions tick(Instant now) override {
@@ -146,6 +149,14 @@ ServerProcess start_server(const std::string& script) {
 bool readable(int fd, int timeout_ms) {
   pollfd entry{fd, POLLIN, 0};
   return ::poll(&entry, 1, timeout_ms) == 1;
+}
+
+std::string numbered(std::size_t bytes) {
+  std::string out;
+  for (int i = 0; out.size() < bytes; ++i) {
+    out += text::cat(i, "\n");
+  }
+  return out;
 }
 
 ProxyRun::ProxyRun(Options options) {

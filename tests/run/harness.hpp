@@ -25,6 +25,7 @@ struct Behaviour {
   bool close_on_end = true;    // CloseServerInput at the client's end
   std::int64_t kill_after_end_ms = 1200;
   std::int64_t tick_after_start_ms = -1;
+  bool stop_on_audit_failure = true;
   bool stop_on_exit = true;
   bool stop_on_client_end = false;
   bool stop_on_server_end = false;
@@ -38,6 +39,9 @@ enum class ClientKind { pipe, socket };
 
 // True when a byte or the end of file can be read within `timeout_ms`.
 bool readable(int fd, int timeout_ms);
+
+// Lines "0\n1\n2\n…" of at least `bytes` bytes.
+std::string numbered(std::size_t bytes);
 
 class ProxyRun {
  public:

@@ -17,7 +17,7 @@ using wire::Era;
 void Session::Impl::on_call(Message message) {
   const Value tool = message.params.find("name");
   const Value arguments = message.params.find("arguments");
-  if (!tool.is(Kind::string) || (arguments && !arguments.is(Kind::object))) {
+  if (!tool.is(Kind::string) || (arguments && !arguments.is(Kind::object) && !arguments.is(Kind::null))) {
     refuse_request(message, Errc::message_malformed, "tools/call needs a string `name` and an object `arguments`");
     return;
   }
@@ -31,7 +31,7 @@ void Session::Impl::on_call(Message message) {
                 "it answers a question that was never passed on");
     return;
   }
-  if (learned(epoch_)) {
+  if (learned(call_epoch_)) {
     decide_call(std::move(message));
   } else {
     hold(std::move(message));
@@ -59,7 +59,7 @@ void Session::Impl::record_call(const Message& message, std::string_view decisio
                "hmac-sha256:" + hex(hmac_sha256(config_.argument_key, arguments ? json::canonical(arguments) : "{}")));
       break;
     case policy::AuditArguments::full:
-      w.member_raw("arguments", arguments ? arguments.raw() : "{}");
+      w.member_raw("arguments", arguments ? json::canonical(arguments) : "{}");
       break;
   }
   w.end_object();
@@ -73,8 +73,10 @@ void Session::Impl::refuse_call(const Message& message, Errc code, std::string b
   json::Writer meta;
   meta.begin_object().key("dev.mcp-cordon/refusal").begin_object().member("type", name(code));
   meta.end_object().end_object();
-  const std::string text = text::cat("mcp-cordon refused this call (", name(code), "): ", detail,
-                                     ". The tool was not run. Only a person can change this, outside of this session.");
+  const std::string text = text::cat(
+      "mcp-cordon refused this call (", name(code), "): ", detail,
+      code == Errc::timed_out ? ". The tool was not run; the call may be tried again."
+                              : ". The tool was not run. Only a person can change this, outside of this session.");
   const Era era = message.modern() ? Era::stateless : Era::handshake;
   to_client(wire::result_line(*message.id, wire::refusal_result(text, meta.take(), era)));
 }
@@ -91,6 +93,11 @@ void Session::Impl::decide_call(Message message) {
     unknown("the server does not offer it");
     return;
   }
+  const policy::Verdict verdict = policy::evaluate(config_.policy.tools, name, tool->effect);
+  if (verdict.action == policy::Action::hide) {
+    unknown(verdict.because);
+    return;
+  }
   if (tool->refusal == Errc::tool_not_reviewed) {
     notice_once(text::cat("a call to '", text::printable(name, 100),
                           "', which nobody has reviewed, was refused; to look at it: mcp-cordon review ",
@@ -105,14 +112,9 @@ void Session::Impl::decide_call(Message message) {
                 "the definition of this tool is not the one a person reviewed");
     return;
   }
-  if (opening_ && opening_->blocked) {
+  if (identity_blocked_) {
     refuse_call(message, Errc::tool_changed, "drift of the server's identity, instructions or capabilities",
                 "what the server says of itself is not what a person reviewed");
-    return;
-  }
-  const policy::Verdict verdict = policy::evaluate(config_.policy.tools, name, tool->effect);
-  if (verdict.action == policy::Action::hide) {
-    unknown(verdict.because);
     return;
   }
   if (config_.read_only && !tool->reviewed_read) {

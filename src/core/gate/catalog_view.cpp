@@ -20,6 +20,8 @@ using json::Value;
 using policy::DriftAction;
 using policy::Effect;
 
+constexpr std::string_view kNoDefinition = "it cannot be read, or its name is in the list twice";
+
 // Our own canonical text: it was read under the session's limits before, so only a bug makes this fail.
 json::Document parse_definition(std::string_view definition) {
   auto document = json::read(std::string(definition), {.max_bytes = UINT32_MAX, .max_depth = 100'000});
@@ -136,7 +138,7 @@ void CatalogView::add_live(const policy::Policy& policy, const catalog::Snapshot
       view.refusal = Errc::tool_not_reviewed;
     }
     drift_.push_back({"tool", live.name, "added", flagged ? DriftAction::flag : DriftAction::hide,
-                      twice ? "its name is in the list twice" : ""});
+                      std::string(twice ? kNoDefinition : ""), catalog::tool_digest(live.definition)});
     add(std::move(view), policy, live.definition, "unreviewed");
     return;
   }
@@ -152,13 +154,14 @@ void CatalogView::add_live(const policy::Policy& policy, const catalog::Snapshot
     return;
   }
   if (relation == catalog::Relation::cosmetic && rules.cosmetic != DriftAction::block) {
-    drift_.push_back({"tool", live.name, "cosmetic", rules.cosmetic, ""});
+    drift_.push_back({"tool", live.name, "cosmetic", rules.cosmetic, "", catalog::tool_digest(live.definition)});
     add(std::move(view), policy, pinned->definition, "");
     return;
   }
   view.pin = PinState::changed;
   const DriftAction action = twice && rules.changed == DriftAction::flag ? DriftAction::block : rules.changed;
-  drift_.push_back({"tool", live.name, "changed", action, twice ? "its name is in the list twice" : ""});
+  drift_.push_back({"tool", live.name, "changed", action, std::string(twice ? kNoDefinition : ""),
+                    catalog::tool_digest(live.definition)});
   if (action == DriftAction::flag || action == DriftAction::allow) {
     view.flagged = true;
     view.effect = Effect::unknown;
@@ -179,11 +182,10 @@ CatalogView CatalogView::judge(const policy::Policy& policy, const catalog::Snap
       twice.insert(tool.name);
     }
   }
-  for (const std::string& name : live.rejected) {
-    seen.insert(name);
-  }
+  const std::set<std::string_view> rejected(live.rejected.begin(), live.rejected.end());
+  seen.insert(rejected.begin(), rejected.end());
   for (const catalog::Tool& tool : live.tools) {
-    const bool bad = twice.contains(tool.name) || std::ranges::find(live.rejected, tool.name) != live.rejected.end();
+    const bool bad = twice.contains(tool.name) || rejected.contains(tool.name);
     if (view.find(tool.name) == nullptr) {
       view.add_live(policy, snapshot, tool, bad);
     }
@@ -197,7 +199,7 @@ CatalogView CatalogView::judge(const policy::Policy& policy, const catalog::Snap
   if (snapshot != nullptr) {
     for (const catalog::PinnedTool& pinned : snapshot->tools) {
       if (!seen.contains(pinned.name)) {
-        view.drift_.push_back({"tool", pinned.name, "removed", policy.catalog.drift.removed, ""});
+        view.drift_.push_back({"tool", pinned.name, "removed", policy.catalog.drift.removed, "", ""});
       }
     }
   }

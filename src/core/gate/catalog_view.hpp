@@ -39,6 +39,7 @@ struct DriftNote {
   std::string change = {};  // "added", "changed", "removed", "cosmetic"
   policy::DriftAction action = policy::DriftAction::block;
   std::string detail = {};  // why a definition counts as changed, when it is not its text
+  std::string digest = {};  // of the live definition
 };
 
 // What one walk over tools/list brought.

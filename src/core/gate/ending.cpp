@@ -154,20 +154,25 @@ Actions Session::Impl::tick(Instant now) {
     stop(exit_status(config_.launch_failure->code));
     return take();
   }
+  if (walk_ && now >= walk_->deadline && server_is_busy() && now < walk_->last_deadline) {
+    walk_->deadline = now + kLearnTimeoutMs;
+    for (Held& held : held_) {
+      held.deadline = std::max(held.deadline, std::min(held.last_deadline, walk_->deadline));
+    }
+  }
   if (walk_ && now >= walk_->deadline) {
     walk_failed(
         {Errc::timed_out, text::cat("the server did not answer within ", kLearnTimeoutMs / 1000, " s"), {}, {}});
   }
   while (!held_.empty() && now >= held_.front().deadline) {
-    Held held = std::move(held_.front());
+    const Held held = std::move(held_.front());
     held_.pop_front();
     held_bytes_ -= held.bytes;
-    if (held.message.method == "tools/call") {
-      refuse_call(held.message, Errc::timed_out, "the live list was not learned in time",
-                  "the server's tool list could not be learned in time");
-    } else {
-      refuse_request(held.message, Errc::timed_out, "the server's tool list could not be learned in time");
-    }
+    refuse_held(held, {Errc::timed_out, "the server did not show its tool list in time", {}, {}});
+  }
+  if (walk_due_ && now >= *walk_due_) {
+    walk_due_.reset();
+    want_walk(handshake_ >= Handshake::answered ? wire::Era::handshake : wire::Era::stateless);
   }
   if (relist_at_ && now >= *relist_at_ && !client_ended_) {
     relist_at_ = now + kRelistMs;
@@ -200,6 +205,7 @@ std::optional<Instant> Session::Impl::next_deadline() const {
   consider(walk_ ? std::optional(walk_->deadline) : std::nullopt);
   consider(held_.empty() ? std::nullopt : std::optional(held_.front().deadline));
   consider(client_ended_ ? std::nullopt : relist_at_);
+  consider(client_ended_ ? std::nullopt : walk_due_);
   consider(client_ended_ && !server_input_closed_ ? drain_until_ : std::nullopt);
   consider(terminate_sent_ ? std::nullopt : terminate_at_);
   consider(kill_sent_ ? std::nullopt : kill_at_);

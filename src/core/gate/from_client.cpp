@@ -27,7 +27,7 @@ void Session::Impl::on_client_refused(wire::Refused refused) {
   notice_once(text::cat("a line of the client was refused: ", name(refused.error.code), ": ",
                         text::printable(refused.error.detail, 200)));
   // An id that is outstanding already gets its one reply from the server.
-  if (refused.id && refused.has_method && !outstanding_.contains(*refused.id)) {
+  if (refused.id && refused.has_method && !id_in_use(*refused.id)) {
     to_client(wire::error_line(*refused.id, refused.error.code, refused.error.detail));
   }
 }
@@ -42,7 +42,7 @@ void Session::Impl::on_client_overlong(const wire::OverlongLine& line) {
   on_client_refused(std::move(refused));
   if (reply) {
     // It may have been the answer to any of them: none is left waiting.
-    for (const Id& id : std::exchange(server_pings_, {})) {
+    for (const auto& [id, cancelled] : std::exchange(server_pings_, {})) {
       to_server(wire::error_line(id, Errc::message_too_large, "the client's answer was too long"));
     }
   }
@@ -60,8 +60,11 @@ bool Session::Impl::keep_early(Message& message) {
   }
   const std::size_t bytes = message.document.text().size();
   if (held_bytes_ + bytes > limits_.max_bytes || early_.size() >= config_.policy.messages.in_flight) {
+    constexpr std::string_view kWhy = "too much waits for the answer to initialize already";
     if (request) {
-      refuse_request(message, Errc::rate_limited, "too much waits for the answer to initialize already");
+      refuse_request(message, Errc::rate_limited, std::string(kWhy));
+    } else {
+      record(refused_record(Side::client, Errc::rate_limited, kWhy, {}, message.method));
     }
     return true;
   }
@@ -100,12 +103,16 @@ void Session::Impl::refuse_request(const Message& message, Errc code, std::strin
   to_client(wire::error_line(*message.id, code, detail));
 }
 
+bool Session::Impl::id_in_use(const Id& id) const {
+  const auto same = [&](const Held& held) { return held.message.id == id; };
+  const auto early = [&](const Message& waiting) { return waiting.id == id; };
+  return outstanding_.contains(id) || std::ranges::any_of(held_, same) || std::ranges::any_of(early_, early);
+}
+
 // False when the id may not be used; then everything is said.
 bool Session::Impl::admit_id(const Message& message) {
   const Id& id = *message.id;
-  const auto same = [&](const Held& held) { return held.message.id == id; };
-  const auto early = [&](const Message& waiting) { return waiting.id == id; };
-  if (outstanding_.contains(id) || std::ranges::any_of(held_, same) || std::ranges::any_of(early_, early)) {
+  if (id_in_use(id)) {
     // Not answered: the one answer that this id gets is that of the first request.
     record(
         refused_record(Side::client, Errc::message_ambiguous, "the id of an outstanding request", id, message.method));
@@ -221,7 +228,7 @@ std::string Session::Impl::client_line(Message message) {
   const Value root = message.document.root();
   const bool own = wire::has_own_meta(root);
   const Value capabilities = message.meta().find(wire::kMetaClientCapabilities);
-  const bool rewrite = message.modern() && capabilities && needs_rewriting(capabilities);
+  const bool rewrite = capabilities && needs_rewriting(capabilities);
   if (!own && !rewrite) {
     std::string line = std::move(message.document).take_text();
     line += '\n';
@@ -282,7 +289,7 @@ void Session::Impl::on_initialize(Message message) {
 void Session::Impl::on_list(Message message) {
   // Each question of the client makes us look again; what it gets is judged, never merely passed on.
   const Value cursor = message.params.find("cursor");
-  if (!cursor) {
+  if (!cursor || cursor.is(Kind::null)) {
     ++epoch_;
   }
   hold(std::move(message));
@@ -339,8 +346,13 @@ void Session::Impl::on_cancelled(Message message) {
 }
 
 void Session::Impl::on_client_reply(Message message) {
-  if (message.id && server_pings_.erase(*message.id) == 1) {
-    to_server(client_line(std::move(message)));
+  if (const auto ping = message.id ? server_pings_.find(*message.id) : server_pings_.end();
+      ping != server_pings_.end()) {
+    const bool cancelled = ping->second;
+    server_pings_.erase(ping);
+    if (!cancelled) {
+      to_server(client_line(std::move(message)));
+    }
     return;
   }
   record(refused_record(Side::client, Errc::reply_unexpected, "a reply to no outstanding request", message.id, ""));

@@ -31,7 +31,7 @@ bool asks_client(const Value& result) {
 // Error data through which a server asks: URL elicitation (-32042) and what a task reply may carry.
 bool error_asks_client(const Value& error) {
   const Value data = error.find("data");
-  return error.find("code").raw() == "-32042" || data.find("elicitations") || data.find("inputRequests");
+  return error.find("code").safe_integer() == -32042 || data.find("elicitations") || data.find("inputRequests");
 }
 
 }  // namespace
@@ -45,8 +45,8 @@ void Session::Impl::on_server_refused(wire::Refused refused) {
     return;
   }
   record(refused_record(Side::server, refused.error.code, refused.error.detail, refused.id, ""));
-  notice_once(text::cat("a line of the server was refused: ", name(refused.error.code), ": ",
-                        text::printable(refused.error.detail, 200)));
+  notice_server(text::cat("a line of the server was refused: ", name(refused.error.code), ": ",
+                          text::printable(refused.error.detail, 200)));
   if (refused.has_method) {
     return;
   }
@@ -69,7 +69,7 @@ void Session::Impl::on_server_refused(wire::Refused refused) {
 void Session::Impl::on_server_overlong(const wire::OverlongLine& line) {
   const std::string detail = text::cat("a line of ", line.bytes, " bytes, more than ", limits_.max_bytes);
   record(refused_record(Side::server, Errc::message_too_large, detail, line.scanned.id, ""));
-  notice_once(text::cat("the server wrote ", detail, "; it was dropped"));
+  notice_server(text::cat("the server wrote ", detail, "; it was dropped"));
   if (line.scanned.has_method) {
     return;
   }
@@ -112,7 +112,8 @@ void Session::Impl::fail_reply(const Id& id, const Outstanding& request, Errc co
   json::Writer meta;
   meta.begin_object().key("dev.mcp-cordon/refusal").begin_object().member("type", name(code)).end_object().end_object();
   const std::string text =
-      text::cat("mcp-cordon withheld the answer to this call (", name(code), "): ", detail, ". The tool may have run.");
+      text::cat("mcp-cordon withheld the answer to this call (", name(code), "): ", detail,
+                code == Errc::audit_unavailable ? ". The tool may or may not have run." : ". The tool may have run.");
   to_client(wire::result_line(id, wire::refusal_result(text, meta.take(), request.era)));
 }
 
@@ -148,7 +149,7 @@ void Session::Impl::on_server_request(Message message) {
   }
   const bool exists = wire::lookup(revision_, Direction::to_client, Form::request, message.method).has_value();
   if (exists && message.method == "ping") {
-    if (server_pings_.size() < config_.policy.messages.in_flight && server_pings_.insert(*message.id).second) {
+    if (server_pings_.size() < config_.policy.messages.in_flight && server_pings_.emplace(*message.id, false).second) {
       if (wire::has_own_meta(message.document.root())) {
         to_client(wire::without_own_meta(message.document.root()) + '\n');
       } else {
@@ -159,7 +160,7 @@ void Session::Impl::on_server_request(Message message) {
   }
   record(refused_record(Side::server, Errc::client_request_blocked, "a request of the server", message.id,
                         message.method));
-  notice_once(text::cat("the server asked the client for ", text::printable(message.method, 100), "; refused"));
+  notice_server(text::cat("the server asked the client for ", text::printable(message.method, 100), "; refused"));
   if (exists && message.method == "elicitation/create") {
     // Not an error: a server that finds no elicitation proceeds without asking.
     to_server(wire::result_line(*message.id, R"({"action":"decline"})"));
@@ -185,7 +186,7 @@ void Session::Impl::on_server_notification(Message message) {
     return;
   }
   if (message.method == "notifications/tools/list_changed") {
-    ++epoch_;
+    call_epoch_ = ++epoch_;
     want_walk(stateless ? Era::stateless : Era::handshake);
     return;
   }
@@ -201,8 +202,12 @@ void Session::Impl::on_server_notification(Message message) {
     const Value target = message.params.find("requestId");
     const auto id = target ? wire::read_id(target) : fail(Errc::message_malformed, "no requestId");
     const auto listen = id ? outstanding_.find(*id) : outstanding_.end();
-    const bool ends_listen = listen != outstanding_.end() && listen->second.method == "subscriptions/listen";
-    if (!ends_listen && !(id && server_pings_.erase(*id) == 1)) {
+    const bool ends_listen = listen != outstanding_.end() && listen->second.method == "subscriptions/listen" &&
+                             !std::exchange(listen->second.ended, true);
+    const auto ping = id ? server_pings_.find(*id) : server_pings_.end();
+    // An answer that crosses the cancellation is swallowed, see on_client_reply().
+    const bool ends_ping = ping != server_pings_.end() && !std::exchange(ping->second, true);
+    if (!ends_listen && !ends_ping) {
       drop(Errc::reply_unexpected, "a cancellation of nothing that the server may cancel");
       return;
     }
@@ -212,7 +217,8 @@ void Session::Impl::on_server_notification(Message message) {
     const Value tag = message.meta().find(wire::kMetaSubscription);
     const auto id = tag ? wire::read_id(tag) : fail(Errc::message_malformed, "no subscription id");
     const auto listen = id ? outstanding_.find(*id) : outstanding_.end();
-    if (listen == outstanding_.end() || listen->second.method != "subscriptions/listen") {
+    if (listen == outstanding_.end() || listen->second.method != "subscriptions/listen" ||
+        std::exchange(listen->second.acknowledged, true)) {
       drop(Errc::reply_unexpected, "an acknowledgement of no subscription");
       return;
     }
@@ -280,8 +286,10 @@ void Session::Impl::on_call_reply(Message message, const Outstanding& request) {
     fail_reply(*message.id, request, Errc::client_request_blocked, "the server asked for something instead");
     return;
   }
-  if (const Value type = message.result.find("resultType");
-      type && (!type.is(Kind::string) || !type.string_equals("complete"))) {
+  const Value type = message.result.find("resultType");
+  // A task in place of a result was not asked for: calls with `task` do not pass.
+  const bool task = message.result.find("task").is(Kind::object) && !message.result.find("content");
+  if (task || (type && (!type.is(Kind::string) || !type.string_equals("complete")))) {
     record(refused_record(Side::server, Errc::method_not_allowed, "a result of a type that was not reviewed",
                           message.id, request.method));
     fail_reply(*message.id, request, Errc::method_not_allowed,
@@ -344,6 +352,9 @@ void Session::Impl::on_discover_reply(Message message, bool own) {
     record(opened_record("stateless", wire::name(Revision::v2026_07_28)));
     learn_identity(read_identity(message.result, message.result.find("_meta").find(wire::kMetaServerInfo)));
   }
+  if (!supported) {
+    identity_unknown("the server speaks no known version");
+  }
   if (own) {
     return;
   }
@@ -369,13 +380,15 @@ void Session::Impl::on_own_reply(Message message) {
   if (kind == Own::discover) {
     if (message.kind == MessageKind::result) {
       on_discover_reply(std::move(message), true);
+    } else {
+      identity_unknown("the server answered server/discover with an error");
     }
     walk_->identity_done = true;
     walk_finished();
     return;
   }
   if (message.kind == MessageKind::error) {
-    if (message.error.find("code").raw() == "-32601") {
+    if (message.error.find("code").safe_integer() == -32601) {
       walk_->list_done = true;  // a server without tools
       walk_finished();
       return;

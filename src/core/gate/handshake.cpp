@@ -109,7 +109,7 @@ JudgedOpening judge_opening(const policy::Policy& policy, const catalog::Snapsho
   judge_capabilities(opening, live_capabilities.root(), reviewed_capabilities.root());
   const policy::Drift& rules = policy.catalog.drift;
   const auto differs = [&](std::string item, DriftAction action) {
-    opening.drift.push_back({std::move(item), "", "changed", action, ""});
+    opening.drift.push_back({std::move(item), "", "changed", action, "", ""});
     opening.blocked = opening.blocked || action == DriftAction::block;
     return action == DriftAction::flag || action == DriftAction::allow;
   };

@@ -25,21 +25,34 @@ void Session::Impl::hold(Message message) {
     return;
   }
   held_bytes_ += bytes;
-  held_.push_back({std::move(message), epoch_, now_ + kLearnTimeoutMs, bytes});
+  const std::uint64_t epoch = message.method == "tools/call" ? call_epoch_ : epoch_;
+  held_.push_back({std::move(message), epoch, now_ + kLearnTimeoutMs, now_ + kMaxLearnMs, bytes});
   want_walk(era);
   release_held();
 }
 
-// A walk in flight that began before the latest change is followed by another one; see walk_finished().
+// A walk in flight that began before the latest change is followed by another one; see walk_finished(). What nobody
+// waits for is done at a measured pace, since a server can announce changes without end.
 void Session::Impl::want_walk(Era era) {
   const bool opened = era == Era::stateless ? !stateless_meta_.empty() : handshake_ >= Handshake::answered;
-  if (opened && !walk_ && !learned(epoch_) && !server_gone_ && !server_input_closed_) {
-    start_walk(era);
+  if (!opened || walk_ || learned(epoch_) || server_gone_ || server_input_closed_) {
+    return;
   }
+  if (held_.empty() && walked_at_ && now_ - *walked_at_ < kServerWalkMs) {
+    walk_due_ = *walked_at_ + kServerWalkMs;
+    return;
+  }
+  walk_due_.reset();
+  start_walk(era);
+}
+
+// A server may do one thing at a time: while it works on a call of the client, its silence says nothing.
+bool Session::Impl::server_is_busy() const {
+  return std::ranges::any_of(outstanding_, [](const auto& entry) { return entry.second.method == "tools/call"; });
 }
 
 void Session::Impl::start_walk(Era era) {
-  walk_.emplace(Walk{ListWalk(config_.policy.catalog), epoch_, now_ + kLearnTimeoutMs});
+  walk_.emplace(Walk{ListWalk(config_.policy.catalog), epoch_, now_ + kLearnTimeoutMs, now_ + kMaxLearnMs});
   walk_->era = era;
   walk_->meta = era == Era::stateless ? stateless_meta_ : std::string();
   relist_at_ = era == Era::handshake ? std::optional(now_ + kRelistMs) : std::nullopt;
@@ -71,26 +84,33 @@ void Session::Impl::walk_failed(Error error) {
   }
   const std::uint64_t epoch = walk_->epoch;
   walk_.reset();
+  walked_at_ = now_;
   record(refused_record(Side::server, error.code, error.detail, {}, "tools/list"));
-  notice_once(text::cat("the server's tool list could not be learned: ", error.detail));
-  learn_error_ = std::move(error);
+  notice_server(text::cat("the server's tool list could not be learned: ", error.detail));
   // What waited for this walk is refused; what came later gets a walk of its own.
   std::deque<Held> waiting = std::exchange(held_, {});
   for (Held& held : waiting) {
     if (held.epoch > epoch) {
       held_.push_back(std::move(held));
-      continue;
-    }
-    held_bytes_ -= held.bytes;
-    if (held.message.method == "tools/call") {
-      refuse_call(held.message, learn_error_->code == Errc::timed_out ? Errc::timed_out : Errc::tool_not_reviewed,
-                  "the live list was not learned", "the server's tool list could not be learned");
     } else {
-      refuse_request(held.message, learn_error_->code, learn_error_->detail);
+      held_bytes_ -= held.bytes;
+      refuse_held(held, error);
     }
   }
   if (!held_.empty()) {
     want_walk(held_.front().message.modern() ? Era::stateless : Era::handshake);
+  }
+}
+
+void Session::Impl::refuse_held(const Held& held, const Error& error) {
+  if (held.message.method != "tools/call") {
+    refuse_request(held.message, error.code, error.detail);
+  } else if (error.code == Errc::timed_out) {
+    refuse_call(held.message, Errc::timed_out, "the live list was not learned in time",
+                "the server did not show its tool list in time");
+  } else {
+    refuse_call(held.message, Errc::tool_not_reviewed, "the live list was not learned",
+                "the server's tool list could not be learned");
   }
 }
 
@@ -102,8 +122,8 @@ void Session::Impl::walk_finished() {
   const std::uint64_t epoch = walk_->epoch;
   const Era era = walk_->era;
   walk_.reset();
+  walked_at_ = now_;
   view_epoch_ = epoch;
-  learn_error_.reset();
   judge();
   announce_if_changed();
   release_held();
@@ -115,11 +135,29 @@ void Session::Impl::walk_finished() {
 void Session::Impl::judge() {
   const catalog::Snapshot* snapshot = config_.snapshot ? &*config_.snapshot : nullptr;
   view_ = CatalogView::judge(config_.policy, snapshot, live_);
-  record(catalog_record(*view_));
+  if (std::string body = catalog_record(*view_); body != recorded_catalog_) {
+    recorded_catalog_ = body;
+    record(std::move(body));
+  }
   if (live_.unnamed > 0) {
     notice_once(text::cat(live_.unnamed, " tool definitions without a readable name were left out"));
   }
   note_drift(view_->drift());
+}
+
+// Each difference once. When there are too many to remember, that is recorded; nothing is left out in silence.
+void Session::Impl::record_drift(const DriftNote& note) {
+  constexpr std::size_t kMaxRemembered = 20'000;
+  if (recorded_drift_.size() > kMaxRemembered) {
+    return;
+  }
+  std::string body = drift_record(note);
+  if (recorded_drift_.size() == kMaxRemembered) {
+    body = drift_record({note.item, "", "more", note.action, "further differences are not recorded", ""});
+  }
+  if (recorded_drift_.insert(body).second) {
+    record(std::move(body));
+  }
 }
 
 void Session::Impl::note_drift(const std::vector<DriftNote>& notes) {
@@ -127,11 +165,7 @@ void Session::Impl::note_drift(const std::vector<DriftNote>& notes) {
   std::size_t changed = 0;
   std::size_t removed = 0;
   for (const DriftNote& note : notes) {
-    const std::string body = drift_record(note);
-    constexpr std::size_t kMaxRemembered = 1'000;
-    if (noticed_.size() < kMaxRemembered && noticed_.insert(body).second) {
-      record(body);
-    }
+    record_drift(note);
     added += note.change == "added" ? 1U : 0U;
     changed += note.change == "changed" ? 1U : 0U;
     removed += note.change == "removed" ? 1U : 0U;
@@ -144,15 +178,25 @@ void Session::Impl::note_drift(const std::vector<DriftNote>& notes) {
 
 void Session::Impl::learn_identity(const Identity& identity) {
   opening_ = judge_opening(config_.policy, config_.snapshot ? &*config_.snapshot : nullptr, identity);
+  // Once blocked, always blocked: a process that shows another face later has shown this one.
+  identity_blocked_ = identity_blocked_ || opening_->blocked;
   for (const DriftNote& note : opening_->drift) {
-    const std::string body = drift_record(note);
-    if (noticed_.insert(body).second) {
-      record(body);
-      notice(text::cat(note.item, " of the server differs from what was reviewed",
-                       note.action == policy::DriftAction::block  ? "; calls are refused"
-                       : note.action == policy::DriftAction::flag ? "; the new one is shown"
-                                                                  : "; the reviewed one is shown"));
-    }
+    record_drift(note);
+    notice_once(text::cat(note.item, " of the server differs from what was reviewed",
+                          note.action == policy::DriftAction::block  ? "; calls are refused"
+                          : note.action == policy::DriftAction::flag ? "; the new one is shown"
+                                                                     : "; the reviewed one is shown"));
+  }
+}
+
+// Where drift of the identity blocks, an identity that cannot be learned blocks as well.
+void Session::Impl::identity_unknown(std::string_view why) {
+  record(refused_record(Side::server, Errc::catalog_invalid, why, {}, "server/discover"));
+  const policy::Drift& drift = config_.policy.catalog.drift;
+  const auto blocks = [](policy::DriftAction action) { return action == policy::DriftAction::block; };
+  if (!opening_ && config_.snapshot && handshake_ == Handshake::none &&
+      (blocks(drift.identity) || blocks(drift.instructions) || blocks(drift.capabilities))) {
+    identity_blocked_ = true;
   }
 }
 
@@ -177,7 +221,7 @@ void Session::Impl::release_held() {
 void Session::Impl::answer_list(const Message& message) {
   const std::string prefix = text::cat(wire::kOwnIdPrefix, "page/");
   std::size_t first = 0;
-  if (const Value cursor = message.params.find("cursor")) {
+  if (const Value cursor = message.params.find("cursor"); cursor && !cursor.is(Kind::null)) {
     const std::string text = cursor.is(Kind::string) ? cursor.string() : std::string();
     const json::Limits limits{.max_bytes = 20, .max_depth = 1};
     auto number = text.starts_with(prefix) ? json::read(text.substr(prefix.size()), limits)

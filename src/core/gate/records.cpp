@@ -59,6 +59,9 @@ std::string drift_record(const DriftNote& note) {
   if (!note.name.empty()) {
     w.member("name", text::printable(note.name, kMaxText));
   }
+  if (!note.digest.empty()) {
+    w.member("digest", note.digest);
+  }
   if (!note.detail.empty()) {
     w.member("detail", note.detail);
   }

@@ -94,16 +94,14 @@ void Session::Impl::on_text(Side from, std::string line) {
   if (refused.is_array && handshake_ >= Handshake::answered && revision_ == wire::Revision::v2025_03_26) {
     // The one revision with batches. Each element is judged and goes on as a line of its own; a batch inside a batch is
     // an array again and ends as malformed, because elements are objects.
-    if (auto lines = wire::split_batch(refused.line, limits_)) {
+    auto lines = wire::split_batch(refused.line, limits_, config_.policy.messages.in_flight);
+    if (lines) {
       for (std::string& element : *lines) {
-        if (element.starts_with('{')) {
-          on_text(from, std::move(element));
-        } else {
-          record(refused_record(from, Errc::message_malformed, "a batch element that is no object", {}, ""));
-        }
+        on_text(from, std::move(element));
       }
       return;
     }
+    refused.error = std::move(lines.error());
   }
   if (from == Side::client) {
     on_client_refused(std::move(refused));
@@ -115,6 +113,13 @@ void Session::Impl::on_text(Side from, std::string line) {
 void Session::Impl::notice_once(std::string text) {
   constexpr std::size_t kMaxRemembered = 1'000;
   if (noticed_.size() < kMaxRemembered && noticed_.insert(text).second) {
+    notice(std::move(text));
+  }
+}
+
+void Session::Impl::notice_server(std::string text) {
+  constexpr std::size_t kMaxRemembered = 50;
+  if (noticed_of_server_.size() < kMaxRemembered && noticed_of_server_.insert(text).second) {
     notice(std::move(text));
   }
 }

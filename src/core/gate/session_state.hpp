@@ -35,6 +35,8 @@ namespace cordon::gate {
 
 // Milliseconds. Clients give 2 s after they close our stdin; see the threat model for why nothing waits for ever.
 inline constexpr std::int64_t kLearnTimeoutMs = 20'000;
+inline constexpr std::int64_t kMaxLearnMs = 300'000;  // while a call of the client keeps the server busy
+inline constexpr std::int64_t kServerWalkMs = 200;    // least distance of walks that the server causes
 inline constexpr std::int64_t kRelistMs = 300'000;
 inline constexpr std::int64_t kDrainMs = 900;
 inline constexpr std::int64_t kTerminateAfterEofMs = 1'300;
@@ -66,6 +68,8 @@ class Session::Impl {
     wire::Era era = wire::Era::handshake;
     bool flagged = false;             // the result is marked
     bool wants_tool_changes = false;  // subscriptions/listen with toolsListChanged
+    bool acknowledged = false;        // of a subscription: told once
+    bool ended = false;               // of a subscription: its end was told once
     std::optional<Id> progress_token = {};
   };
   enum class Own : std::uint8_t { list, discover };
@@ -73,12 +77,14 @@ class Session::Impl {
     Message message = {};
     std::uint64_t epoch = 0;  // released by a walk that began at this epoch or later
     Instant deadline = {};
+    Instant last_deadline = {};
     std::size_t bytes = 0;
   };
   struct Walk {
     ListWalk list;
     std::uint64_t epoch = 0;
     Instant deadline = {};
+    Instant last_deadline = {};
     bool list_done = false;
     bool identity_done = true;
     std::set<std::string> ids = {};  // own requests in flight
@@ -95,7 +101,9 @@ class Session::Impl {
   void to_server(std::string line) { actions_.emplace_back(ToServer{std::move(line)}); }
   void record(std::string body) { actions_.emplace_back(Record{std::move(body)}); }
   void notice(std::string text) { actions_.emplace_back(Notice{std::move(text)}); }
+  // Each text once. What a server can vary has a small budget of its own, so that it cannot use up ours.
   void notice_once(std::string text);
+  void notice_server(std::string text);
   void stop(int status);
 
   // from_client.cpp
@@ -115,6 +123,7 @@ class Session::Impl {
   void on_cancelled(Message message);
   void forward_request(Message message, Outstanding outstanding);
   std::string client_line(Message message);
+  bool id_in_use(const Id& id) const;
   bool admit_id(const Message& message);
   void refuse_request(const Message& message, Errc code, std::string detail);
 
@@ -153,7 +162,11 @@ class Session::Impl {
   void announce_if_changed();
   std::string listed_digest() const;
   void note_drift(const std::vector<DriftNote>& notes);
+  void record_drift(const DriftNote& note);
+  bool server_is_busy() const;
+  void refuse_held(const Held& held, const Error& error);
   void learn_identity(const Identity& identity);
+  void identity_unknown(std::string_view why);
   void judge();
   std::string own_id();
 
@@ -180,22 +193,28 @@ class Session::Impl {
   LiveTools live_;                        // of the latest complete walk
   std::map<Id, Outstanding> outstanding_;
   std::multiset<Id> progress_tokens_;
-  std::deque<Id> cancelled_;   // answers to these are dropped
-  std::set<Id> server_pings_;  // requests of the server that the client has to answer
+  std::deque<Id> cancelled_;         // answers to these are dropped
+  std::map<Id, bool> server_pings_;  // requests of the server that the client has to answer; true: cancelled
 
   std::map<std::string, Own> own_;  // our requests to the server
   std::uint64_t own_count_ = 0;
-  std::uint64_t epoch_ = 1;  // grows when the live list may have changed
+  std::uint64_t epoch_ = 1;       // grows with every wish for a new look at the live list
+  std::uint64_t call_epoch_ = 1;  // what calls wait for: the epoch of the latest list_changed
   std::optional<Walk> walk_;
   std::optional<CatalogView> view_;
   std::uint64_t view_epoch_ = 0;
-  std::optional<Error> learn_error_;  // why the latest walk failed
   std::optional<Instant> relist_at_;
+  std::optional<Instant> walked_at_;  // when the latest walk ended
+  std::optional<Instant> walk_due_;   // of a walk that the server caused and that may wait
+  std::string recorded_catalog_;      // the latest `catalog` record
+  std::set<std::string> recorded_drift_;
+  bool identity_blocked_ = false;         // sticky: calls are refused for the rest of the process
   std::optional<std::string> announced_;  // digest of the list that the client last got
   std::deque<Message> early_;             // what a client that does not wait for its handshake sent after `initialize`
   std::deque<Held> held_;
   std::size_t held_bytes_ = 0;
   std::set<std::string> noticed_;
+  std::set<std::string> noticed_of_server_;
 
   bool client_ended_ = false;
   bool server_input_closed_ = false;

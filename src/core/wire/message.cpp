@@ -97,8 +97,8 @@ Status check_reply(Message& message) {
     return check_meta(message.result, "result");
   }
   message.kind = MessageKind::error;
-  if (!message.error.find("code").is(Kind::number) || !message.error.find("message").is(Kind::string)) {
-    return fail(Errc::message_malformed, "error is no object with code and message");
+  if (!message.error.find("code").safe_integer() || !message.error.find("message").is(Kind::string)) {
+    return fail(Errc::message_malformed, "error is no object with an integer code and a message");
   }
   return {};
 }
@@ -167,13 +167,20 @@ std::expected<Message, Refused> parse(std::string line, const json::Limits& limi
   return message;
 }
 
-Result<std::vector<std::string>> split_batch(const std::string& line, const json::Limits& limits) {
+Result<std::vector<std::string>> split_batch(const std::string& line, const json::Limits& limits,
+                                             std::size_t max_elements) {
   auto document = json::read(line, limits);
   if (!document) {
     return std::unexpected(std::move(document.error()));
   }
   std::vector<std::string> lines;
   for (const Value element : document->root().elements()) {
+    if (!element.is(Kind::object)) {
+      return fail(Errc::message_malformed, "a batch with an element that is no object");
+    }
+    if (lines.size() == max_elements) {
+      return fail(Errc::message_too_large, text::cat("a batch of more than ", max_elements, " messages"));
+    }
     lines.emplace_back(element.raw());
   }
   if (lines.empty()) {

@@ -8,6 +8,9 @@ namespace {
 
 constexpr std::size_t kMaxToken = kMaxIdBytes + 2;
 
+// A line with one in front is refused, but its sender must not wait for an answer.
+bool is_byte_order_mark(char c) { return c == '\xEF' || c == '\xBB' || c == '\xBF'; }
+
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 }  // namespace
@@ -32,7 +35,7 @@ void IdScanner::step(char c) {
         escaped_ = false;
       } else if (c == '}' && depth_ == 1) {
         state_ = State::done;
-      } else if (!is_space(c)) {
+      } else if (!is_space(c) && (depth_ != 0 || !is_byte_order_mark(c))) {
         state_ = State::broken;
       }
       return;

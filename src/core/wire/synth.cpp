@@ -18,9 +18,6 @@ using json::Writer;
 
 void begin(Writer& w, const Id& id) { w.begin_object().member("jsonrpc", "2.0").member_raw("id", id.json()); }
 
-// A value costs a walk about as much as a search costs for this many bytes.
-constexpr std::size_t kBytesWalkedOver = 100;
-
 bool is_own(const Value& key) {
   const std::string_view raw = key.string_raw();
   return raw.find('\\') == std::string_view::npos ? raw.starts_with(kOwnMetaPrefix)

@@ -89,8 +89,8 @@ TEST_CASE("the text of an accepted line comes back unchanged but for the CR") {
 }
 
 TEST_CASE("a batch is split into its elements, unchanged") {
-  const auto lines = split_batch(R"([{"a": 1}, {"b":2}])", {});
+  const auto lines = split_batch(R"([{"a": 1}, {"b":2}])", {}, 2);
   REQUIRE(lines);
   CHECK(*lines == std::vector<std::string>{R"({"a": 1})", R"({"b":2})"});
-  CHECK(!split_batch("[]", {}));
+  CHECK(!split_batch("[]", {}, 2));
 }

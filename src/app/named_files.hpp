@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Files that a command runs besides its program: those that its words name, and the interpreters of a script.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sandbox/spec.hpp"
+
+namespace cordon::app {
+
+struct NamedFile {
+  std::string inside = {};            // as the command has it, absolute
+  std::string outside = {};           // the regular file that it leads to
+  std::vector<std::string> way = {};  // symlinks on the way to it, outside; `outside` is the last
+};
+
+// Where a command sees its files.
+struct View {
+  const std::vector<sandbox::Mount>& mounts;  // none: inside and outside are the same
+  std::string cwd = {};                       // inside; empty: relative words name nothing that a policy can mean
+  std::string search_path = {};               // PATH inside, for `#!/usr/bin/env NAME`
+};
+
+// A word names a file by itself, by what follows its first "=", or by a file:// URL in either place. The first word is
+// the program and is passed over.
+std::vector<NamedFile> named_files(const std::vector<std::string>& command, const View& view);
+
+// What runs the file when it begins with "#!": its interpreter, that one's interpreter if it is a script too, and the
+// program that /usr/bin/env is told to look for.
+std::vector<NamedFile> interpreters(const std::string& outside, const View& view);
+
+}  // namespace cordon::app
