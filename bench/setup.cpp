@@ -18,7 +18,7 @@ namespace {
 
 std::string policy_text(std::string_view server, const std::string& echo, std::string_view backend, std::size_t tools) {
   return text::cat("version: 1\nserver: ", server, "\nlaunch:\n  command: [", echo, ", --tools, \"", tools,
-                   "\"]\n  cwd: /\nisolation:\n  backend: ", backend,
+                   "\"]\n  cwd: /\n  home: temporary\nisolation:\n  backend: ", backend,
                    backend == "none" ? "\n  reason: measuring the proxy alone\n  require: []" : "",
                    "\n  filesystem:\n    runtime: [system]\n    read: [", echo,
                    "]\ncatalog:\n  accept_unattended: true\ntools:\n  rules:\n    - tools: [\"*\"]\n"

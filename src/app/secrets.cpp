@@ -36,8 +36,9 @@ Result<run::OpenedFile> trusted_end(const std::vector<std::string>& way, const C
       return fail(Errc::file_unreadable, errno_text("lstat", errno), text::printable(step));
     }
     if (info.st_uid != 0 && info.st_uid != caller.uid) {
-      return fail(Errc::file_untrusted, text::cat("belongs to user ", info.st_uid), text::printable(step),
-                  text::cat("if you trust it: chown -h ", caller.uid, ' ', run::shell_word(step)));
+      return fail(
+          Errc::file_untrusted, text::cat("belongs to user ", info.st_uid, ", not to root or to user ", caller.uid),
+          text::printable(step), text::cat("if you trust it: chown -h ", caller.uid, ' ', run::shell_word(step)));
     }
   }
   constexpr std::uint64_t kMaxProgramBytes = 1'000'000'000;
