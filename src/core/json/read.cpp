@@ -345,6 +345,8 @@ Result<Document> read_from(std::string& text, const Limits& limits) {
     return fail(Errc::message_malformed, "not valid UTF-8");
   }
   auto tape = std::make_unique<Tape>();
+  // An ordinary message fits without growing; a long text may hold few values or many.
+  tape->nodes.reserve(std::min<std::size_t>(text.size() / 8 + 4, 256));
   tape->text = std::move(text);
   if (Status status = Reader(*tape, limits).run(); !status) {
     text = std::move(tape->text);
