@@ -6,7 +6,6 @@
 #include "core/gate/records.hpp"
 #include "core/gate/session_state.hpp"
 #include "core/json/write.hpp"
-#include "core/policy/evaluate.hpp"
 
 namespace cordon::gate {
 
@@ -93,7 +92,7 @@ void Session::Impl::decide_call(Message message) {
     unknown("the server does not offer it");
     return;
   }
-  const policy::Verdict verdict = policy::evaluate(config_.policy.tools, name, tool->effect);
+  const policy::Verdict& verdict = tool->verdict;
   if (verdict.action == policy::Action::hide) {
     unknown(verdict.because);
     return;

@@ -113,8 +113,8 @@ const ToolView* CatalogView::find(std::string_view name) const {
 }
 
 void CatalogView::add(ToolView view, const policy::Policy& policy, std::string_view definition, std::string_view mark) {
-  const bool hidden = view.refusal == Errc::tool_not_reviewed ||
-                      policy::evaluate(policy.tools, view.name, view.effect).action == policy::Action::hide;
+  view.verdict = policy::evaluate(policy.tools, view.name, view.effect);
+  const bool hidden = view.refusal == Errc::tool_not_reviewed || view.verdict.action == policy::Action::hide;
   if (!hidden && !definition.empty()) {
     view.served = served_definition(definition, view.effect, view.reviewed_read, mark);
   }

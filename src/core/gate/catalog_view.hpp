@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "core/catalog/catalog.hpp"
+#include "core/policy/evaluate.hpp"
 #include "core/policy/policy.hpp"
 
 namespace cordon::gate {
@@ -30,6 +31,7 @@ struct ToolView {
   bool reviewed_read = false;                       // class `read`, set by a person
   std::optional<Errc> refusal = {};  // the pin refuses calls: tool_changed, or tool_not_reviewed for hidden ones
   bool flagged = false;              // passes by a `flag` of the pin; results are marked
+  policy::Verdict verdict = {};      // of the rules and effects, once the pin lets it pass
 };
 
 // One difference between pin and process, for audit and stderr.

@@ -125,25 +125,43 @@ void append_quoted(std::string& out, std::string_view decoded, Escaping escaping
   out += '"';
 }
 
+// A string without a backslash has nothing that would need one, so it stands as it is.
+void append_canonical_string(std::string& out, const Value& value) {
+  const std::string_view raw = value.string_raw();
+  if (raw.find('\\') == std::string_view::npos) {
+    out += '"';
+    out += raw;
+    out += '"';
+  } else {
+    append_quoted(out, value.string(), Escaping::minimal);
+  }
+}
+
+void append_canonical(std::string& out, const Value& value);
+
+void append_canonical_object(std::string& out, const Value& value) {
+  std::vector<std::pair<std::string, Member>> members;
+  for (const Member member : value.members()) {
+    members.emplace_back(member.key.string(), member);
+  }
+  // Byte order of UTF-8 is the order of code points.
+  const auto key = [](const std::pair<std::string, Member>& entry) -> const std::string& { return entry.first; };
+  std::ranges::sort(members, {}, key);
+  out += '{';
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    out += i == 0 ? "" : ",";
+    append_canonical_string(out, members[i].second.key);
+    out += ':';
+    append_canonical(out, members[i].second.value);
+  }
+  out += '}';
+}
+
 void append_canonical(std::string& out, const Value& value) {
   switch (value.kind()) {
-    case Kind::object: {
-      std::vector<std::pair<std::string, Value>> members;
-      for (const Member member : value.members()) {
-        members.emplace_back(member.key.string(), member.value);
-      }
-      // Byte order of UTF-8 is the order of code points.
-      std::ranges::sort(members, {}, &std::pair<std::string, Value>::first);
-      out += '{';
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        out += i == 0 ? "" : ",";
-        append_quoted(out, members[i].first, Escaping::minimal);
-        out += ':';
-        append_canonical(out, members[i].second);
-      }
-      out += '}';
+    case Kind::object:
+      append_canonical_object(out, value);
       return;
-    }
     case Kind::array: {
       out += '[';
       bool first = true;
@@ -155,7 +173,7 @@ void append_canonical(std::string& out, const Value& value) {
       return;
     }
     case Kind::string:
-      append_quoted(out, value.string(), Escaping::minimal);
+      append_canonical_string(out, value);
       return;
     case Kind::null:
     case Kind::boolean:
