@@ -10,6 +10,7 @@
 #include "app/expand.hpp"
 #include "app/paths.hpp"
 #include "base/text.hpp"
+#include "core/policy/private_places.hpp"
 
 namespace cordon::app {
 namespace {
@@ -48,16 +49,8 @@ bool needs_reason(const std::string& path, const std::string& home) {
   if (is_within(home, path)) {
     return true;  // "/", "/home", "~"
   }
-  constexpr std::array<std::string_view, 8> kPrivate = {"/.ssh",
-                                                        "/.aws",
-                                                        "/.mozilla",
-                                                        "/.config/google-chrome",
-                                                        "/.config/chromium",
-                                                        "/.config/BraveSoftware",
-                                                        "/.config/microsoft-edge",
-                                                        "/snap/firefox"};
-  return std::ranges::any_of(kPrivate, [&](std::string_view part) {
-    const std::string secret = text::cat(home, part);
+  return std::ranges::any_of(policy::kPrivatePlaces, [&](std::string_view part) {
+    const std::string secret = text::cat(home, '/', part);
     return is_within(path, secret) || is_within(secret, path);
   });
 }

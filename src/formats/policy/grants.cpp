@@ -8,36 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "core/policy/private_places.hpp"
 #include "formats/policy/sections.hpp"
 
 namespace cordon::formats {
 namespace {
-
-// Below a home folder: keys, and profiles of browsers with their cookies and passwords.
-constexpr std::array<std::string_view, 24> kPrivate = {".ssh",
-                                                       ".aws",
-                                                       ".gnupg",
-                                                       ".mozilla",
-                                                       ".librewolf",
-                                                       ".waterfox",
-                                                       ".thunderbird",
-                                                       ".config/google-chrome",
-                                                       ".config/google-chrome-beta",
-                                                       ".config/google-chrome-unstable",
-                                                       ".config/chromium",
-                                                       ".config/BraveSoftware",
-                                                       ".config/microsoft-edge",
-                                                       ".config/vivaldi",
-                                                       ".config/opera",
-                                                       ".config/mozilla",
-                                                       "snap/firefox",
-                                                       "snap/chromium",
-                                                       "snap/brave",
-                                                       ".var/app/org.mozilla.firefox",
-                                                       ".var/app/org.chromium.Chromium",
-                                                       ".var/app/com.google.Chrome",
-                                                       ".var/app/com.brave.Browser",
-                                                       ".var/app/com.microsoft.Edge"};
 
 using Parts = std::vector<std::string_view>;
 
@@ -89,7 +64,7 @@ std::optional<std::string> risk(std::string_view path) {
   if (below->empty()) {
     return "a whole home folder";
   }
-  for (const std::string_view secret : kPrivate) {
+  for (const std::string_view secret : policy::kPrivatePlaces) {
     const Parts parts = parts_of(secret);
     if (is_prefix(parts, *below) || is_prefix(*below, parts)) {
       return text::cat("keys or a browser profile (~/", secret, ")");
