@@ -275,7 +275,12 @@ TEST_CASE("an engine that never ends is cut off in time") {
 
 TEST_CASE("signals end the server, within a second") {
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
-    ProxyRun run({.script = "exec sleep 100"});
+    // Whoever started the tests may have ignored some of them (nohup, a job in the background), and that stays so.
+    ProxyRun run({.script = "exec sleep 100", .before = [] {
+                    for (const int each : {SIGTERM, SIGINT, SIGHUP}) {
+                      ::signal(each, SIG_DFL);
+                    }
+                  }});
     REQUIRE(run.wait_for("start"));
     const Instant start = monotonic_now();
     REQUIRE(::kill(run.pid, number) == 0);
