@@ -63,7 +63,7 @@ Status add_mount(const policy::Policy& policy, const policy::Grant& grant, const
   }
   if (grant.reason.empty() && needs_reason(*source, caller.home)) {
     return refuse(policy, grant, text::cat("a grant of '", text::printable(*source), "' needs a reason"),
-                  "grant less, or write {path: …, reason: \"…\"}");
+                  "grant less, or write {path: ..., reason: \"...\"}");
   }
   std::string target = *source;
   if (!grant.at.empty()) {

@@ -29,7 +29,8 @@ void read_sections(Faults& faults, const Section& section, policy::Policy& polic
   if (const yaml::Member* launch = section.find("launch")) {
     policy.launch = read_launch(faults, *launch);
   } else {
-    section.fault(section.position(), "launch is missing", "write launch: with command: [PROGRAM, ARGUMENT, …] below");
+    section.fault(section.position(), "launch is missing",
+                  "write launch: with command: [PROGRAM, ARGUMENT, ...] below");
   }
   if (const yaml::Member* isolation = section.find("isolation")) {
     policy.isolation = read_isolation(faults, *isolation);

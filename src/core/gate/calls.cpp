@@ -121,7 +121,8 @@ void Session::Impl::decide_call(Message message) {
     return;
   }
   if (verdict.action == policy::Action::block) {
-    notice_once(text::cat("a call to '", text::printable(name, 100), "' was refused by ", verdict.because));
+    notice_once(text::cat("a call to '", text::printable(name, 100), "' was refused by ", verdict.because,
+                          "; mcp-cordon explain ", config_.policy.server, " says more"));
     refuse_call(message, Errc::tool_blocked, verdict.because, "the policy does not allow this tool");
     return;
   }

@@ -79,15 +79,17 @@ void Session::Impl::signal(SignalServer::Kind kind) {
 
 // Nobody is left waiting.
 void Session::Impl::fail_everything(Errc code, std::string_view detail) {
+  // Taken out first: what waited for the handshake is not judged again when that fails.
+  const std::deque<Message> early = std::exchange(early_, {});
   for (auto& [id, request] : std::exchange(outstanding_, {})) {
     fail_reply(id, request, code, detail);
   }
   for (Held& held : std::exchange(held_, {})) {
     to_client(wire::error_line(*held.message.id, code, detail));
   }
-  for (const Message& early : std::exchange(early_, {})) {
-    if (early.id) {
-      to_client(wire::error_line(*early.id, code, detail));
+  for (const Message& message : early) {
+    if (message.id) {
+      to_client(wire::error_line(*message.id, code, detail));
     }
   }
   held_bytes_ = 0;
@@ -103,7 +105,9 @@ Actions Session::Impl::exited(ExitReport report, Instant now) {
   server_gone_ = true;
   record(exit_record(report));
   const std::string how = text::cat(report.signalled ? "was ended by signal " : "exited with status ", report.code);
-  const bool ours = client_ended_ || terminate_at_.has_value();
+  // A server that was asked to open and never did has failed, even when its client does not wait any more.
+  const bool never_opened = initialize_asked_ && !opening_;
+  const bool ours = (client_ended_ || terminate_at_.has_value()) && !never_opened;
   fail_everything(Errc::server_exited, text::cat("the server ", how, " before it answered"));
   if (!ours) {
     notice(text::cat("the server ", how));

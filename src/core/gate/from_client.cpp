@@ -272,6 +272,7 @@ void Session::Impl::on_initialize(Message message) {
     return;
   }
   handshake_ = Handshake::asked;
+  initialize_asked_ = true;
   const auto edit_params = [](std::string_view key, const Value& value) -> std::optional<std::string> {
     return key == "capabilities" ? std::optional(client_capabilities_for_server(value)) : std::nullopt;
   };

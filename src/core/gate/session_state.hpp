@@ -187,6 +187,7 @@ class Session::Impl {
 
   Handshake handshake_ = Handshake::none;
   wire::Revision revision_ = wire::Revision::v2025_11_25;
+  bool initialize_asked_ = false;
   bool stateless_seen_ = false;
   std::string stateless_meta_;            // _meta for our own requests, from the client's latest one
   std::optional<JudgedOpening> opening_;  // once the server has been heard

@@ -97,7 +97,7 @@ policy::Grant read_mapping(Faults& faults, const yaml::Node& node, std::string_v
     grant.path = read_path(faults, path->value, section.path("path")).value_or("");
   } else {
     faults.add(node.position, text::cat("an item of ", what, " names no path"),
-               "write {path: /folder, at: /inside, reason: \"…\"}; at and reason may be left out");
+               "write {path: /folder, at: /inside, reason: \"...\"}; at and reason may be left out");
   }
   if (const yaml::Member* at = section.find("at"); at != nullptr && kind == GrantKind::deny) {
     faults.add(at->position, text::cat(section.path("at"), " means nothing: a denied path shows nowhere"),
@@ -154,7 +154,7 @@ std::vector<policy::Grant> read_grants(Faults& faults, const yaml::Node& list, s
     if (why && grant.reason.empty()) {
       faults.add(grant.position, text::cat("a grant of ", quote(grant.path), " gives away ", *why),
                  text::cat("grant something narrower, or say why: {path: \"", text::printable(grant.path, 80),
-                           "\", reason: \"…\"}"));
+                           "\", reason: \"...\"}"));
     }
     grants.push_back(std::move(grant));
   }

@@ -135,7 +135,7 @@ void read_backend(Faults& faults, const Section& section, policy::Isolation& iso
   if (isolation.backend == Backend::none && section.find("reason") == nullptr) {
     faults.add(section.find("backend")->value.position,
                "isolation.backend: none switches isolation off and needs a reason",
-               "add isolation.reason: \"…\", or write auto");
+               "add isolation.reason: \"...\", or write auto");
   }
 }
 

@@ -44,7 +44,7 @@ policy::Launch read_launch(Faults& faults, const yaml::Member& member) {
   }
   if (section.find("command") == nullptr && !launch.command_from_client && section.find("source") == nullptr &&
       member.value.kind == yaml::Kind::mapping) {
-    faults.add(member.position, "launch.command is missing", "write command: [PROGRAM, ARGUMENT, …]");
+    faults.add(member.position, "launch.command is missing", "write command: [PROGRAM, ARGUMENT, ...]");
   }
   if (launch.command_from_client && !launch.secrets.empty()) {
     faults.add(section.find("command_from_client")->position,

@@ -93,7 +93,7 @@ std::optional<policy::Secret> read_secret(Faults& faults, const yaml::Member& me
   }
   if (member.value.members.size() != 1) {
     faults.add(member.position, text::cat(path, " must say where the value comes from, exactly once"),
-               "write one of from_env: NAME, from_file: PATH and from_command: [PROGRAM, ARGUMENT, …]");
+               "write one of from_env: NAME, from_file: PATH and from_command: [PROGRAM, ARGUMENT, ...]");
     return std::nullopt;
   }
   policy::Secret secret;

@@ -64,7 +64,7 @@ policy::Rule read_rule(Faults& faults, const yaml::Node& node) {
       }
     }
   } else if (node.kind == yaml::Kind::mapping) {
-    faults.add(node.position, "a rule names no tools", "write tools: [GLOB, …], or [\"*\"] for all");
+    faults.add(node.position, "a rule names no tools", "write tools: [GLOB, ...], or [\"*\"] for all");
   }
   if (const yaml::Member* action = section.find("action")) {
     rule.action = read_action(faults, action->value, "action of a rule");
