@@ -80,6 +80,17 @@ void Session::Impl::refuse_call(const Message& message, Errc code, std::string b
   to_client(wire::result_line(*message.id, wire::refusal_result(text, meta.take(), era)));
 }
 
+void Session::Impl::refuse_by_policy(const Message& message, std::string_view name, const policy::Verdict& verdict) {
+  const bool confirm = verdict.action == policy::Action::confirm;
+  notice_once(text::cat("a call to '", text::printable(name, 100), "' ",
+                        confirm ? "needs a confirmation by " : "was refused by ", verdict.because,
+                        confirm ? "; this version cannot ask and refuses it" : "", "; mcp-cordon explain ",
+                        config_.policy.server, " says more"));
+  refuse_call(message, Errc::tool_blocked, verdict.because,
+              confirm ? "the policy wants a person to confirm it, and this version cannot ask yet"
+                      : "the policy does not allow this tool");
+}
+
 void Session::Impl::decide_call(Message message) {
   const std::string name = message.params.find("name").string();
   const ToolView* tool = view_->find(name);
@@ -120,17 +131,8 @@ void Session::Impl::decide_call(Message message) {
     refuse_call(message, Errc::tool_blocked, "--read-only", "this session is read-only and the tool is not");
     return;
   }
-  if (verdict.action == policy::Action::block) {
-    notice_once(text::cat("a call to '", text::printable(name, 100), "' was refused by ", verdict.because,
-                          "; mcp-cordon explain ", config_.policy.server, " says more"));
-    refuse_call(message, Errc::tool_blocked, verdict.because, "the policy does not allow this tool");
-    return;
-  }
-  if (verdict.action == policy::Action::confirm) {
-    notice_once(text::cat("a call to '", text::printable(name, 100), "' needs a confirmation by ", verdict.because,
-                          "; this version cannot ask and refuses it"));
-    refuse_call(message, Errc::tool_blocked, verdict.because,
-                "the policy wants a person to confirm it, and this version cannot ask yet");
+  if (verdict.action == policy::Action::block || verdict.action == policy::Action::confirm) {
+    refuse_by_policy(message, name, verdict);
     return;
   }
   const bool flagged = tool->flagged || verdict.action == policy::Action::flag;

@@ -130,6 +130,7 @@ class Session::Impl {
   // calls.cpp
   void on_call(Message message);
   void decide_call(Message message);
+  void refuse_by_policy(const Message& message, std::string_view name, const policy::Verdict& verdict);
   void refuse_call(const Message& message, Errc code, std::string because, std::string detail);
   void record_call(const Message& message, std::string_view decision, std::optional<Errc> reason,
                    std::string_view because, const ToolView* tool);
