@@ -131,6 +131,7 @@ void append_printable(std::string& out, std::string_view text, std::size_t offse
 
 std::string printable(std::string_view untrusted, std::size_t max_bytes) {
   std::string out;
+  out.reserve(std::min(untrusted.size(), max_bytes));
   for (std::size_t i = 0; i < untrusted.size();) {
     if (const char c = untrusted[i]; c >= 0x20 && c < 0x7F && c != '\\' && out.size() < max_bytes) {
       out += c;  // nearly everything, nearly always

@@ -2,7 +2,9 @@
 #include "run/loop.hpp"
 
 #include <fcntl.h>
+#include <sys/timerfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -52,9 +54,12 @@ Loop::~Loop() {
 void Loop::run() { uv_run(&loop_, UV_RUN_DEFAULT); }
 void Loop::stop() { uv_stop(&loop_); }
 
-Timer::Timer(Loop& loop, std::function<void()> fire) : fire_(std::move(fire)) {
-  CORDON_ASSERT(uv_timer_init(loop.raw(), handle_.get()) == 0);
+Timer::Timer(Loop& loop, std::function<void()> fire)
+    : fd_(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)), fire_(std::move(fire)) {
+  CORDON_ASSERT(fd_ && uv_poll_init(loop.raw(), handle_.get(), fd_.get()) == 0);
   handle_.opened(this);
+  CORDON_ASSERT(uv_poll_start(handle_.get(), UV_READABLE, &Timer::fired) == 0);
+  uv_unref(handle_.generic());
 }
 
 void Timer::set(std::optional<Instant> when) {
@@ -62,18 +67,25 @@ void Timer::set(std::optional<Instant> when) {
     return;
   }
   when_ = when;
-  if (!when) {
-    uv_timer_stop(handle_.get());
-    return;
+  itimerspec spec{};  // all zero: never
+  if (when) {
+    // A timer in the past must not spin.
+    const std::int64_t ms = std::max(when->ms, monotonic_now().ms + 1);
+    spec.it_value = {ms / 1000, ms % 1000 * 1'000'000};
+    uv_ref(handle_.generic());  // the loop goes on for it, as for any timer
+  } else {
+    uv_unref(handle_.generic());
   }
-  // libuv counts from the start of this turn of the loop, which may lie back; a timer in the past must not spin.
-  uv_update_time(handle_.get()->loop);
-  const std::int64_t delay = std::max<std::int64_t>(*when - monotonic_now(), 1);
-  uv_timer_start(handle_.get(), &Timer::fired, static_cast<std::uint64_t>(delay), 0);
+  CORDON_ASSERT(::timerfd_settime(fd_.get(), TFD_TIMER_ABSTIME, &spec, nullptr) == 0);
 }
 
-void Timer::fired(uv_timer_t* handle) noexcept {
+void Timer::fired(uv_poll_t* handle, int, int) noexcept {
   Timer& self = owner_of<Timer>(handle->data);
+  std::uint64_t times = 0;
+  if (::read(self.fd_.get(), &times, sizeof times) != static_cast<ssize_t>(sizeof times)) {
+    return;  // set anew before it was read
+  }
+  uv_unref(self.handle_.generic());
   self.when_.reset();
   self.fire_();
 }

@@ -73,8 +73,11 @@ class Timer {
   void set(std::optional<Instant> when);
 
  private:
-  static void fired(uv_timer_t* handle) noexcept;
-  Handle<uv_timer_t> handle_ = {};
+  static void fired(uv_poll_t* handle, int status, int events) noexcept;
+  // A timer of the kernel's, armed when the deadline changes, which is seldom: with libuv's own, each wait of the loop
+  // would arm and disarm one, and every message goes through two waits.
+  UniqueFd fd_;
+  Handle<uv_poll_t> handle_ = {};
   std::function<void()> fire_;
   std::optional<Instant> when_ = {};
 };

@@ -323,6 +323,7 @@ std::string Writer::take() {
 
 std::string canonical(const Value& value) {
   std::string out;
+  out.reserve(value.raw().size());
   append_canonical(out, value);
   return out;
 }

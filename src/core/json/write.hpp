@@ -2,6 +2,7 @@
 #pragma once
 // Building JSON text, and the canonical form that digests are taken of.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ std::string quoted(std::string_view decoded, Escaping escaping = Escaping::minim
 // Appends JSON text; commas and colons come by themselves. Misuse (a value without a key inside an object) asserts.
 class Writer {
  public:
+  Writer() { out_.reserve(kUsual); }
   Writer& begin_object();
   Writer& end_object();
   Writer& begin_array();
@@ -45,6 +47,8 @@ class Writer {
   std::string take();
 
  private:
+  static constexpr std::size_t kUsual =
+      480;  // an audit record fits, so that building one does not grow it step by step
   void before_value();
   std::string out_;
   std::vector<char> open_;  // '{' or '['
