@@ -71,6 +71,20 @@ sandbox::BackendChoice backend_of(policy::Backend backend) {
       return sandbox::BackendChoice::native;
     case policy::Backend::bubblewrap:
       return sandbox::BackendChoice::bubblewrap;
+    case policy::Backend::landlock:
+      return sandbox::BackendChoice::landlock;
+    case policy::Backend::podman:
+      return sandbox::BackendChoice::podman;
+    case policy::Backend::docker:
+      return sandbox::BackendChoice::docker;
+    case policy::Backend::firejail:
+      return sandbox::BackendChoice::firejail;
+    case policy::Backend::srt:
+      return sandbox::BackendChoice::srt;
+    case policy::Backend::seatbelt:
+      return sandbox::BackendChoice::seatbelt;
+    case policy::Backend::command:
+      return sandbox::BackendChoice::command;
     case policy::Backend::none:
       return sandbox::BackendChoice::none;
   }

@@ -89,11 +89,8 @@ std::string launch_record(const LaunchRecordInput& input) {
     out.member_bool("unattended", input.snapshot.snapshot->unattended);
   }
   out.member("plan_digest", sandbox::digest(plan)).member("backend", plan.backend);
-  out.key("guarantees").begin_object();
-  for (const sandbox::Guarantee& guarantee : plan.guarantees) {
-    out.member(guarantee.name, sandbox::name(guarantee.strength));
-  }
-  out.end_object();
+  out.key("guarantees");
+  sandbox::write_guarantees(out, plan.guarantees);
   add_strings(out, "environment_names", input.planned.prepared.environment_names);
   if (!input.launch_differences.empty()) {
     add_strings(out, "launch_differences", input.launch_differences);

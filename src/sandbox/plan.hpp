@@ -4,29 +4,16 @@
 // Backends make it, select.hpp judges it, launch.hpp carries it out. It prints as text and as JSON without secrets:
 // of the environment the names only.
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sandbox/guarantee.hpp"
 #include "sandbox/host_facts.hpp"
 #include "sandbox/spec.hpp"
 
 namespace cordon::sandbox {
-
-enum class Strength : std::uint8_t { enforced, partial, no };
-std::string_view name(Strength strength);
-
-// What isolation can promise; `require` of a policy takes these names.
-inline constexpr std::array<std::string_view, 9> kGuarantees = {
-    "filesystem", "network", "processes", "ipc", "syscalls", "environment", "descriptors", "devices", "limits"};
-
-struct Guarantee {
-  std::string name = {};  // one of kGuarantees, or "guarantee.detail" below one
-  Strength strength = Strength::no;
-  std::string reason = {};  // enforced: by what; else a reason code of docs/isolation.md
-};
 
 // One thing in the server's view of the file system; applied in order.
 enum class EntryKind : std::uint8_t {

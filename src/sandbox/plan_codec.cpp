@@ -107,6 +107,8 @@ void visit_all(Visitor& visit, PlanType& plan, WitnessType& witness) {
     visit(item.name);
     visit(item.strength);
     visit(item.reason);
+    visit(item.error_number);
+    visit(item.hint);
   });
   visit_list(visit, plan.steps.outer, visit);
   visit_list(visit, plan.steps.init, visit);

@@ -15,6 +15,16 @@ namespace {
 constexpr std::uint64_t kDefaultProcesses = 1024;
 constexpr std::uint64_t kDefaultOpenFiles = 4096;
 
+Limits effective_limits(const LaunchSpec& spec) {
+  const auto either = [](const auto& written, const auto& by_default) { return written ? written : by_default; };
+  const Limits& defaults = spec.default_limits;
+  return {.memory_bytes = either(spec.limits.memory_bytes, defaults.memory_bytes),
+          .processes = either(spec.limits.processes, defaults.processes).value_or(kDefaultProcesses),
+          .open_files = either(spec.limits.open_files, defaults.open_files).value_or(kDefaultOpenFiles),
+          .file_size_bytes = either(spec.limits.file_size_bytes, defaults.file_size_bytes),
+          .cpu_seconds = either(spec.limits.cpu_seconds, defaults.cpu_seconds)};
+}
+
 Status check_program(const LaunchSpec& spec, const HostFacts& facts) {
   if (spec.argv.empty() || spec.argv.front().empty()) {
     return fail(Errc::policy_invalid, "launch.command is empty", "launch.command");
@@ -62,9 +72,45 @@ bool inherits_writing(std::span<const ViewEntry> view) {
 
 }  // namespace
 
-Error refused(std::string_view backend, std::string_view guarantee, const Trial& trial) {
+void say_filter(Statements& out, const LaunchSpec& spec, const HostFacts& facts) {
+  std::string_view lacks;
+  if (!spec.syscall_filter) {
+    lacks = "switched_off";
+  } else if (!facts.seccomp) {
+    lacks = "no_seccomp";
+  } else if (facts.architecture.empty()) {
+    lacks = "platform";
+  }
+  for (const std::string_view detail : {"syscalls.filter", "syscalls.user_namespaces"}) {
+    if (!lacks.empty()) {
+      out.lacks(detail, Strength::no, std::string(lacks));
+    } else {
+      out.enforced(detail, "seccomp allow-list");
+    }
+  }
+  if (spec.nested_userns) {
+    out.lacks("syscalls.user_namespaces", Strength::no, "nested_userns");
+  }
+}
+
+void say_limits(Statements& out, const LaunchSpec& spec) {
+  out.enforced("limits.open_files", "RLIMIT_NOFILE");
+  const Limits limits = effective_limits(spec);
+  if (limits.file_size_bytes) {
+    out.enforced("limits.file_size", "RLIMIT_FSIZE");
+  }
+  if (limits.cpu_seconds) {
+    out.enforced("limits.cpu_seconds", "RLIMIT_CPU");
+  }
+  if (limits.memory_bytes) {
+    // RLIMIT_DATA counts each process by itself; a limit for the tree needs a delegated cgroup.
+    out.lacks("limits.memory", Strength::partial, "no_cgroup_delegation", "take limits.memory out of the policy");
+  }
+}
+
+Error refused(std::string_view backend, std::string_view requirement, const Trial& trial) {
   return to_error({.backend = std::string(backend),
-                   .guarantee = std::string(guarantee),
+                   .requirement = std::string(requirement),
                    .reason = trial.reason,
                    .error_number = trial.error_number,
                    .hint = trial.hint});
@@ -93,9 +139,7 @@ Result<Plan> common_plan(const LaunchSpec& spec, const HostFacts& facts, std::st
   plan.switch_user = facts.root();
   plan.uid = facts.server_uid;
   plan.gid = facts.server_gid;
-  plan.limits = spec.limits;
-  plan.limits.processes = spec.limits.processes.value_or(kDefaultProcesses);
-  plan.limits.open_files = spec.limits.open_files.value_or(kDefaultOpenFiles);
+  plan.limits = effective_limits(spec);
   plan.working_directory = spec.cwd.empty() ? std::string(kHomeInside) : spec.cwd;
   if (!is_normal_path(plan.working_directory)) {
     return fail(Errc::policy_invalid, "not an absolute path", "launch.cwd");
@@ -103,39 +147,33 @@ Result<Plan> common_plan(const LaunchSpec& spec, const HostFacts& facts, std::st
   return plan;
 }
 
-std::vector<Guarantee> isolated_guarantees(const LaunchSpec& spec, const HostFacts& facts, std::string_view by,
-                                           std::span<const ViewEntry> view) {
+Statements isolated_statements(const LaunchSpec& spec, const HostFacts& facts, std::string_view by,
+                               std::span<const ViewEntry> view) {
   std::string landlock = facts.landlock_abi > 0 ? text::cat(", Landlock ABI ", facts.landlock_abi)
                                                 : std::string(", no Landlock on this kernel");
   if (facts.landlock_abi > 0 && inherits_writing(view)) {
     landlock += ", which does not hold where a read-only place lies in a writable one";
   }
-  const auto enforced = [](std::string_view what, std::string reason) {
-    return Guarantee{.name = std::string(what), .strength = Strength::enforced, .reason = std::move(reason)};
-  };
-  std::vector<Guarantee> guarantees = {
-      enforced("filesystem", text::cat("private root built by ", by, landlock)),
-      enforced("network", "network namespace with lo only"),
-      enforced("processes", "pid namespace, own init"),
-      enforced("ipc", text::cat("ipc namespace", facts.landlock_abi >= 6 ? ", Landlock scopes" : "")),
-  };
-  if (!spec.syscall_filter) {
-    guarantees.push_back({.name = "syscalls", .strength = Strength::no, .reason = "switched_off"});
-  } else if (!facts.seccomp || facts.architecture.empty()) {
-    guarantees.push_back(
-        {.name = "syscalls", .strength = Strength::no, .reason = facts.seccomp ? "platform" : "no_seccomp"});
-  } else {
-    guarantees.push_back(enforced("syscalls", "seccomp allow-list, no_new_privs, capabilities zero"));
+  const std::string private_root = text::cat("private root built by ", by);
+  Statements out;
+  out.enforced("filesystem.read", private_root);
+  out.enforced("filesystem.write", text::cat(private_root, landlock));
+  if (!spec.deny.empty()) {
+    out.enforced("filesystem.deny", "covered");
   }
-  guarantees.push_back(enforced("environment", "listed variables only"));
-  guarantees.push_back(enforced("descriptors", "the three standard streams only"));
-  guarantees.push_back(enforced("devices", "null, zero, full, random, urandom"));
-  guarantees.push_back(enforced("limits", "resource limits in every process"));
-  if (spec.limits.memory_bytes) {
-    // RLIMIT_DATA counts each process by itself; a limit for the tree needs a delegated cgroup.
-    guarantees.push_back({.name = "limits.memory", .strength = Strength::partial, .reason = "no_cgroup_delegation"});
-  }
-  return guarantees;
+  out.enforced("filesystem.proc", spec.proc_minimal ? "own /proc with processes only" : "own /proc, masked");
+  out.enforced("network.outside", "network namespace with lo only");
+  out.enforced("processes.own", "pid namespace").enforced("processes.end", "own init");
+  out.enforced("ipc.own", text::cat("ipc namespace", facts.landlock_abi >= 6 ? ", Landlock scopes" : ""));
+  out.enforced("syscalls.privileges", "no_new_privs, capabilities zero");
+  say_filter(out, spec, facts);
+  out.enforced("environment.listed", "listed variables only");
+  out.enforced("descriptors.standard", "the three standard streams only");
+  out.enforced("devices.listed", "null, zero, full, random, urandom");
+  say_limits(out, spec);
+  // The user namespace of the launch has its own count, which holds nothing but the launch.
+  out.enforced("limits.processes", "RLIMIT_NPROC in a user namespace of its own");
+  return out;
 }
 
 std::vector<Step> server_steps(const Plan& plan) {

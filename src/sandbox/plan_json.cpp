@@ -8,15 +8,6 @@ namespace {
 
 std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
-void write_guarantees(json::Writer& out, const Plan& plan) {
-  out.key("guarantees").begin_object();
-  for (const Guarantee& guarantee : plan.guarantees) {
-    out.key(guarantee.name).begin_object().member("strength", name(guarantee.strength));
-    out.member("reason", guarantee.reason).end_object();
-  }
-  out.end_object();
-}
-
 void write_view(json::Writer& out, const Plan& plan) {
   out.key("view").begin_array();
   for (const ViewEntry& entry : plan.view) {
@@ -99,7 +90,8 @@ void write_tool(json::Writer& out, const Plan& plan) {
 std::string to_json(const Plan& plan) {
   json::Writer out;
   out.begin_object().member("format", "mcp-cordon-plan").member_int("version", 1).member("backend", plan.backend);
-  write_guarantees(out, plan);
+  out.key("guarantees");
+  write_guarantees(out, plan.guarantees);
   out.member("executable", plan.executable).key("argv").begin_array();
   for (const std::string& argument : plan.argv) {
     out.string(argument);

@@ -21,15 +21,24 @@ Status check_required_names(const LaunchSpec& spec) {
   return {};
 }
 
-// The first required guarantee that the plan does not enforce.
-std::optional<Refusal> missing(const Plan& plan, const std::vector<std::string>& required) {
-  for (const std::string& wanted : required) {
-    const Guarantee* guarantee = find_guarantee(plan, wanted);
+std::string default_hint(const Requirement& requirement) {
+  return requirement.because == "isolation.require"
+             ? text::cat("use another backend, or take ", guarantee_of(requirement.name), " out of isolation.require")
+             : text::cat("use another backend, or take ", requirement.because, " out of the policy");
+}
+
+// The first requirement that the plan does not enforce.
+std::optional<Refusal> missing(const Plan& plan, const LaunchSpec& spec) {
+  for (const Requirement& requirement : requirements(spec)) {
+    const Guarantee* guarantee = find_guarantee(plan, requirement.name);
     if (guarantee == nullptr || guarantee->strength != Strength::enforced) {
-      return Refusal{.backend = plan.backend,
-                     .guarantee = wanted,
-                     .reason = guarantee == nullptr ? "not_offered" : guarantee->reason,
-                     .hint = "use another backend, or take it out of isolation.require"};
+      return Refusal{
+          .backend = plan.backend,
+          .requirement = requirement.name,
+          .because = requirement.because,
+          .reason = guarantee == nullptr ? "not_offered" : guarantee->reason,
+          .error_number = guarantee == nullptr ? 0 : guarantee->error_number,
+          .hint = guarantee == nullptr || guarantee->hint.empty() ? default_hint(requirement) : guarantee->hint};
     }
   }
   return std::nullopt;
@@ -37,7 +46,7 @@ std::optional<Refusal> missing(const Plan& plan, const std::vector<std::string>&
 
 Result<Plan> judge(Result<Plan> plan, const LaunchSpec& spec) {
   if (plan) {
-    if (const auto refusal = missing(*plan, spec.require)) {
+    if (const auto refusal = missing(*plan, spec)) {
       return std::unexpected(to_error(*refusal));
     }
   }
@@ -58,8 +67,9 @@ Error joined(const Error& first, const Error& second) {
 }  // namespace
 
 Error to_error(const Refusal& refusal) {
-  std::string detail = refusal.guarantee.empty() ? std::string("cannot be used here")
-                                                 : text::cat("guarantee ", refusal.guarantee, " is not enforced");
+  std::string detail = refusal.requirement.empty() ? std::string("cannot be used here")
+                                                   : text::cat("requirement ", refusal.requirement, " is not enforced");
+  detail += refusal.because.empty() ? std::string() : text::cat(" (asked for by ", refusal.because, ")");
   detail += text::cat(": reason ", refusal.reason);
   if (refusal.error_number != 0) {
     detail += text::cat(" (errno ", refusal.error_number, ", ", std::strerror(refusal.error_number), ")");
@@ -76,7 +86,9 @@ Result<Plan> select(const LaunchSpec& spec, const HostFacts& facts) {
   }
   if (spec.backend != BackendChoice::automatic) {
     const Backend* backend = find_backend(spec.backend);
-    CORDON_ASSERT(backend != nullptr);
+    if (backend == nullptr) {
+      return fail(Errc::policy_invalid, "this backend is not supported by this version", "isolation.backend");
+    }
     return judge(backend->plan(spec, facts), spec);
   }
   std::optional<Error> refusal;

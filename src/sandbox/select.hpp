@@ -16,14 +16,15 @@ namespace cordon::sandbox {
 // Why a backend will not do.
 struct Refusal {
   std::string backend = {};
-  std::string guarantee = {};  // a guarantee or guarantee.detail; empty: the backend as a whole
-  std::string reason = {};     // code
+  std::string requirement = {};  // guarantee.detail; empty: the backend as a whole
+  std::string because = {};      // the place in the policy that asks for it
+  std::string reason = {};       // code
   int error_number = 0;
   std::string hint = {};
 };
 
-// unsupported_isolation; where: the backend, detail: "guarantee network is not enforced: reason userns_denied
-// (errno 1, …)",
+// unsupported_isolation; where: the backend, detail: "requirement network.outside is not enforced (asked
+// for by isolation.require): reason userns_denied (errno 1, …)",
 // remedy: the hint.
 Error to_error(const Refusal& refusal);
 

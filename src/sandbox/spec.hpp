@@ -11,7 +11,19 @@
 
 namespace cordon::sandbox {
 
-enum class BackendChoice : std::uint8_t { automatic, native, bubblewrap, none };
+enum class BackendChoice : std::uint8_t {
+  automatic,
+  native,
+  bubblewrap,
+  landlock,
+  podman,
+  docker,
+  firejail,
+  srt,
+  seatbelt,
+  command,
+  none,
+};
 
 struct Mount {
   std::string source = {};  // outside: absolute, resolved, no symlink in it
@@ -42,8 +54,10 @@ struct LaunchSpec {
   std::vector<std::string> require = {};  // guarantee names; with `none` the caller passes only what was written
   bool proc_minimal = false;
   bool syscall_filter = true;
+  bool nested_userns = false;            // user namespaces of the server's own are allowed
   std::optional<std::string> user = {};  // account to run as when started by root
-  Limits limits = {};
+  Limits limits = {};                    // written in the policy: required
+  Limits default_limits = {};            // where `limits` says nothing; may hold in part only
 };
 
 }  // namespace cordon::sandbox

@@ -54,7 +54,7 @@ TEST_CASE("the record of a launch holds names and digests and no value") {
   CHECK(text("backend") == "native");
   CHECK(text("plan_digest").starts_with("sha256:"));
   CHECK(text("command_digest").starts_with("sha256:"));
-  CHECK(root.find("guarantees").find("network").string() == "enforced");
+  CHECK(root.find("guarantees").find("network").find("strength").string() == "enforced");
   CHECK(root.find("environment_names").size() == 2);
   CHECK(root.find("launch_differences").size() == 1);
   CHECK(root.find("read_only").boolean());

@@ -117,11 +117,11 @@ Canaries::~Canaries() {
 sandbox::LaunchSpec Canaries::spec(sandbox::BackendChoice backend) const {
   sandbox::LaunchSpec spec = spec_for({CORDON_TEST_PROBE}, backend);
   const uid_t uid = ::geteuid() == 0 ? 65534 : ::geteuid();
-  spec.limits = {.memory_bytes = 1'000'000'000,
-                 .processes = 64,
-                 .open_files = 256,
-                 .file_size_bytes = 50'000'000,
-                 .cpu_seconds = 60};
+  spec.default_limits = {.memory_bytes = 1'000'000'000,
+                         .processes = 64,
+                         .open_files = 256,
+                         .file_size_bytes = 50'000'000,
+                         .cpu_seconds = 60};
   for (const std::string& argument :
        {text::cat("uid=", uid), text::cat("key=", folder_ / "outside/key"), text::cat("read=", folder_ / "read"),
         text::cat("write=", folder_ / "write"), text::cat("pid=", process_), text::cat("shm=", shared_memory_key_),

@@ -55,7 +55,20 @@ struct Launch {
 
 // ---- isolation ----
 
-enum class Backend : std::uint8_t { automatic, native, bubblewrap, none };
+// Not every one is built: the reader knows which.
+enum class Backend : std::uint8_t {
+  automatic,
+  native,
+  bubblewrap,
+  landlock,
+  podman,
+  docker,
+  firejail,
+  srt,
+  seatbelt,
+  command,
+  none,
+};
 
 struct Grant {
   std::string path = {};  // outside, as written: absolute or ~/…

@@ -97,7 +97,7 @@ Result<Plan> make_plan(const LaunchSpec& spec, const HostFacts& facts) {
   }
   if (spec.proc_minimal) {
     return std::unexpected(to_error({.backend = std::string(kName),
-                                     .guarantee = "filesystem.proc",
+                                     .requirement = "filesystem.proc",
                                      .reason = "backend_version",
                                      .hint = "bubblewrap cannot mount a minimal /proc; use proc: masked"}));
   }
@@ -113,7 +113,8 @@ Result<Plan> make_plan(const LaunchSpec& spec, const HostFacts& facts) {
   plan->own_namespaces = true;
   plan->landlock_abi = facts.landlock_abi;
   plan->syscall_filter = spec.syscall_filter && facts.seccomp && !facts.architecture.empty();
-  plan->guarantees = isolated_guarantees(spec, facts, text::cat("bubblewrap ", facts.bubblewrap.version), plan->view);
+  plan->guarantees =
+      isolated_statements(spec, facts, text::cat("bubblewrap ", facts.bubblewrap.version), plan->view).complete(spec);
   plan->steps.outer = {Step::session, Step::descriptors, Step::sources};
   if (plan->switch_user) {
     plan->steps.outer.push_back(Step::identity);

@@ -40,7 +40,7 @@ Result<Plan> make_plan(const LaunchSpec& spec, const HostFacts& facts) {
   plan->own_namespaces = true;
   plan->landlock_abi = facts.landlock_abi;
   plan->syscall_filter = spec.syscall_filter && facts.seccomp && !facts.architecture.empty();
-  plan->guarantees = isolated_guarantees(spec, facts, "our helper", plan->view);
+  plan->guarantees = isolated_statements(spec, facts, "our helper", plan->view).complete(spec);
   plan->steps = steps_of(*plan);
   return plan;
 }

@@ -22,12 +22,17 @@ Result<Plan> make_plan(const LaunchSpec& spec, const HostFacts& facts) {
   if (spec.cwd.empty()) {
     plan->working_directory = spec.home_source.empty() ? "/" : spec.home_source;
   }
-  for (const std::string_view guarantee : kGuarantees) {
-    const bool kept = guarantee == "environment" || guarantee == "descriptors" || guarantee == "limits";
-    plan->guarantees.push_back({.name = std::string(guarantee),
-                                .strength = kept ? Strength::enforced : Strength::no,
-                                .reason = kept ? "clean start" : "backend_none"});
+  Statements statements;
+  for (const Detail& detail : details()) {
+    if (detail.needed(spec)) {
+      statements.lacks(detail.name, Strength::no, "backend_none");
+    }
   }
+  statements.enforced("environment.listed", "clean start").enforced("descriptors.standard", "clean start");
+  say_limits(statements, spec);
+  // Without a user namespace of its own the count includes what else runs under that uid.
+  statements.lacks("limits.processes", Strength::partial, "backend_none");
+  plan->guarantees = statements.complete(spec);
   plan->steps.outer = {Step::session, Step::descriptors};
   if (plan->switch_user) {
     plan->steps.outer.push_back(Step::identity);
