@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/policy/ceiling.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "core/policy/evaluate.hpp"
+#include "core/policy/path_glob.hpp"
+
+namespace cordon::policy {
+namespace {
+
+constexpr std::string_view kRead = "isolation.filesystem.read";
+constexpr std::string_view kWrite = "isolation.filesystem.write";
+constexpr std::string_view kEffects = "tools.effects.";
+
+std::string quote(std::string_view text) { return text::cat("'", text::printable(text, 200), "'"); }
+
+// Where `path` is written, or what stands nearest above it: for a default the section that could have said otherwise.
+Position place_of(const Places& places, std::string_view path) {
+  while (true) {
+    if (const auto found = places.find(path); found != places.end()) {
+      return found->second;
+    }
+    const std::size_t cut = path.find_last_of(".[");
+    if (cut == std::string_view::npos) {
+      break;
+    }
+    path = path.substr(0, cut);
+  }
+  const auto root = places.find("");
+  return root == places.end() ? Position{1, 1} : root->second;
+}
+
+// 0 for the most permissive word; nothing for one that the key does not know.
+std::optional<std::size_t> rank(std::string_view words, std::string_view word) {
+  const std::vector<std::string_view> all = text::split(words, ' ');
+  const auto found = std::ranges::find(all, word);
+  return found == all.end() ? std::nullopt : std::optional<std::size_t>(found - all.begin());
+}
+
+class Comparison {
+ public:
+  Comparison(const Policy& policy, const Places& places, const Ceiling& ceiling)
+      : policy_(policy), places_(places), ceiling_(ceiling) {}
+
+  std::vector<Excess> run() {
+    for (const CeilingKey& key : ceiling_keys()) {
+      const std::string path = key.path();
+      if (const auto limit = ceiling_.limits.find(path); limit != ceiling_.limits.end()) {
+        compare_key(key, path, limit->second);
+      }
+    }
+    compare_rules();
+    return std::move(found_);
+  }
+
+ private:
+  void add(std::string_view key, std::string asked, std::string most, Position asked_at, const Limit& limit) {
+    if (found_.size() < kMaxExcesses) {
+      found_.push_back({std::string(key), std::move(asked), std::move(most), asked_at, limit.position});
+    }
+  }
+
+  std::string by_default(std::string_view path) const { return places_.contains(path) ? "" : " by default"; }
+
+  void compare_key(const CeilingKey& key, const std::string& path, const Limit& limit) {
+    switch (key.kind) {
+      case LimitKind::word:
+      case LimitKind::flag:
+        return compare_word(key, path, limit);
+      case LimitKind::size:
+      case LimitKind::count:
+        return compare_number(key, path, limit);
+      case LimitKind::names:
+      case LimitKind::paths:
+      case LimitKind::choices:
+        return compare_list(key, path, limit);
+      case LimitKind::demands:
+        return compare_demands(key, path, limit);
+    }
+  }
+
+  void compare_word(const CeilingKey& key, const std::string& path, const Limit& limit) {
+    const std::string_view word = key.word(policy_);
+    const auto asked = rank(key.words, word);
+    const auto most = rank(key.words, limit.word);
+    // A word without a rank can only be an oversight of ours: it is refused.
+    if (!asked || !most || *asked < *most) {
+      const std::vector<Asked> elsewhere = key.list == nullptr ? std::vector<Asked>() : key.list(policy_, path);
+      const std::string& place = elsewhere.empty() ? path : elsewhere.front().place;
+      add(path, text::cat(word, " is asked for", by_default(place)), "accepts no more than " + limit.word,
+          place_of(places_, place), limit);
+    }
+  }
+
+  // A policy that writes no limit asks for none: what a preset sets may be partial.
+  void compare_number(const CeilingKey& key, const std::string& path, const Limit& limit) {
+    const std::optional<std::uint64_t> asked = key.number(policy_);
+    if (!asked || *asked > limit.number) {
+      add(path, asked ? text::cat(*asked, " is asked for") : std::string("no limit is written"),
+          text::cat("accepts no more than ", limit.number), place_of(places_, path), limit);
+    }
+  }
+
+  static bool fits(LimitKind kind, const Limit& limit, std::string_view asked) {
+    return std::ranges::any_of(limit.items, [&](const Limit::Item& item) {
+      switch (kind) {
+        case LimitKind::names:
+          return glob_match(item.text, asked);
+        case LimitKind::paths:
+          return path_admitted(item.text, asked);
+        default:
+          return item.text == asked;
+      }
+    });
+  }
+
+  void compare_list(const CeilingKey& key, const std::string& path, const Limit& limit) {
+    Limit most = limit;
+    // Write implies read.
+    if (const auto write = ceiling_.limits.find(kWrite); path == kRead && write != ceiling_.limits.end()) {
+      most.items.insert(most.items.end(), write->second.items.begin(), write->second.items.end());
+    }
+    for (const Asked& asked : key.list(policy_, path)) {
+      if (!fits(key.kind, most, asked.text)) {
+        add(path, text::cat(quote(asked.text), " is asked for", by_default(asked.place)),
+            "accepts no more than " + list_of(most), place_of(places_, asked.place), limit);
+      }
+    }
+  }
+
+  void compare_demands(const CeilingKey& key, const std::string& path, const Limit& limit) {
+    const std::vector<Asked> asked = key.list(policy_, path);
+    for (const Limit::Item& item : limit.items) {
+      if (std::ranges::find(asked, item.text, &Asked::text) == asked.end()) {
+        add(path, text::cat(quote(item.text), " is not demanded"), "demands " + list_of(limit), place_of(places_, path),
+            limit);
+      }
+    }
+  }
+
+  static std::string list_of(const Limit& limit) {
+    constexpr std::size_t kShown = 10;
+    std::string out;
+    for (std::size_t i = 0; i < std::min(kShown, limit.items.size()); ++i) {
+      out += text::cat(i == 0 ? "" : ", ", text::printable(limit.items[i].text, 200));
+    }
+    if (limit.items.size() > kShown) {
+      out += text::cat(" and ", limit.items.size() - kShown, " more");
+    }
+    return out.empty() ? "nothing" : out;
+  }
+
+  // A rule goes before the effects and may meet a tool of any class, so it is held to the strictest of them: judging
+  // by the lesser of both at each call would be narrowing.
+  void compare_rules() {
+    const Limit* strictest = nullptr;
+    for (auto limit = ceiling_.limits.lower_bound(kEffects);
+         limit != ceiling_.limits.end() && limit->first.starts_with(kEffects); ++limit) {
+      if (strictest == nullptr || action_from_name(limit->second.word) > action_from_name(strictest->word)) {
+        strictest = &limit->second;
+      }
+    }
+    for (std::size_t i = 0; strictest != nullptr && i < policy_.tools.rules.size(); ++i) {
+      const Rule& rule = policy_.tools.rules[i];
+      if (rule.action && rule.action < action_from_name(strictest->word)) {
+        const std::string path = text::cat("tools.rules[", i, "].action");
+        add(path, text::cat(name(*rule.action), " is asked for, for tools of any effect class"),
+            text::cat("accepts no more than ", strictest->word, " for one of them"), place_of(places_, path),
+            *strictest);
+      }
+    }
+  }
+
+  const Policy& policy_;
+  const Places& places_;
+  const Ceiling& ceiling_;
+  std::vector<Excess> found_ = {};
+};
+
+}  // namespace
+
+std::vector<Excess> compare(const Policy& policy, const Places& places, const Ceiling& ceiling) {
+  return Comparison(policy, places, ceiling).run();
+}
+
+}  // namespace cordon::policy
