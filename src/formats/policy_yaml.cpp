@@ -54,24 +54,6 @@ void read_sections(Faults& faults, const Section& section, policy::Policy& polic
   policy.tools.file = policy.file;
 }
 
-// A file of another version has other keys: then nothing else is worth saying.
-bool has_version(Faults& faults, const yaml::Node& root) {
-  constexpr std::uint64_t kVersion = 1;
-  const auto version = std::ranges::find(root.members, "version", &yaml::Member::key);
-  if (version == root.members.end()) {
-    if (root.kind == yaml::Kind::mapping) {
-      faults.add(root.position, "version is missing", "write version: 1");
-    }
-    return true;
-  }
-  const auto number = read_integer(faults, version->value, "version", {0, 1'000'000'000});
-  if (number && *number != kVersion) {
-    faults.unsupported(version->value.position, text::cat("policy version ", *number), "write version: 1");
-    return false;
-  }
-  return true;
-}
-
 struct Reading {
   policy::Policy policy = {};
   std::vector<Error> errors = {};
@@ -86,7 +68,7 @@ Reading read_all(std::string_view text, std::string file) {
   }
   Faults faults(file);
   reading.policy.file = std::move(file);
-  if (has_version(faults, *root)) {
+  if (read_version(faults, *root)) {
     const Section section(faults, *root, "",
                           {"version", "server", "launch", "isolation", "instances", "catalog", "tools",
                            "client_requests", "messages", "audit"},

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kLater = "not supported by this version";
 
-bool contains(std::initializer_list<std::string_view> words, std::string_view word) {
+bool contains(const std::vector<std::string_view>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
@@ -28,7 +28,7 @@ std::optional<std::string_view> nearest(std::string_view word, const std::vector
 }
 
 std::string suggest(std::string_view word, const std::vector<std::string_view>& known,
-                    std::initializer_list<std::string_view> later) {
+                    const std::vector<std::string_view>& later) {
   std::vector<std::string_view> candidates = known;
   candidates.insert(candidates.end(), later.begin(), later.end());
   if (const auto near = nearest(word, candidates)) {
@@ -74,7 +74,7 @@ std::string quote(std::string_view text) { return text::cat("'", text::printable
 
 std::optional<std::size_t> read_word(Faults& faults, const yaml::Node& node, std::string_view what,
                                      const std::vector<std::string_view>& known,
-                                     std::initializer_list<std::string_view> later) {
+                                     const std::vector<std::string_view>& later) {
   const std::string wanted = text::cat(known.size() == 1 ? "" : "one of ", list_words(known));
   if (node.kind != yaml::Kind::plain && node.kind != yaml::Kind::quoted) {
     faults.add(node.position, text::cat(what, " must be ", wanted, ", not ", kind_name(node)),
@@ -94,14 +94,54 @@ std::optional<std::size_t> read_word(Faults& faults, const yaml::Node& node, std
   return std::nullopt;
 }
 
-Section::Section(Faults& faults, const yaml::Node& node, std::string name,
-                 std::initializer_list<std::string_view> known, std::initializer_list<std::string_view> later)
+bool read_version(Faults& faults, const yaml::Node& root) {
+  constexpr std::uint64_t kVersion = 1;
+  const auto version = std::ranges::find(root.members, "version", &yaml::Member::key);
+  if (version == root.members.end()) {
+    if (root.kind == yaml::Kind::mapping) {
+      faults.add(root.position, "version is missing", "write version: 1");
+    }
+    return true;
+  }
+  const auto number = read_integer(faults, version->value, "version", {0, 1'000'000'000});
+  if (number && *number != kVersion) {
+    faults.unsupported(version->value.position, text::cat(faults.subject(), " version ", *number), "write version: 1");
+    return false;
+  }
+  return true;
+}
+
+std::vector<std::string> read_words(Faults& faults, const yaml::Node& node, std::string_view what,
+                                    const std::vector<std::string_view>& known,
+                                    const std::vector<std::string_view>& later, ListEmptiness empty) {
+  std::vector<std::string> words;
+  const auto* items = read_list(faults, node, what, empty);
+  if (items == nullptr) {
+    return words;
+  }
+  for (const yaml::Node& item : *items) {
+    const auto index = read_word(faults, item, text::cat("an item of ", what), known, later);
+    if (!index) {
+      continue;
+    }
+    std::string word(known.at(*index));
+    if (std::ranges::find(words, word) != words.end()) {
+      faults.add(item.position, text::cat(what, " names ", quote(word), " twice"), "keep one of them");
+      continue;
+    }
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+Section::Section(Faults& faults, const yaml::Node& node, std::string name, const std::vector<std::string_view>& known,
+                 const std::vector<std::string_view>& later)
     : faults_(faults), node_(node), name_(std::move(name)) {
   if (node.kind != yaml::Kind::mapping) {
-    faults_.add(
-        node.position,
-        text::cat(name_.empty() ? "a policy" : name_, " must be a mapping of keys to values, not ", kind_name(node)),
-        text::cat("write KEY: VALUE lines with keys among: ", list_words(std::vector<std::string_view>(known))));
+    faults_.add(node.position,
+                text::cat(name_.empty() ? text::cat("a ", faults_.subject()) : name_,
+                          " must be a mapping of keys to values, not ", kind_name(node)),
+                text::cat("write KEY: VALUE lines with keys among: ", list_words(known)));
     has_faulty_key_ = true;
     return;
   }
@@ -157,7 +197,7 @@ void Section::size(std::string_view key, std::size_t& out, Range range) const {
   }
 }
 
-void Section::fixed(std::string_view key, std::string_view value, std::initializer_list<std::string_view> later) const {
+void Section::fixed(std::string_view key, std::string_view value, const std::vector<std::string_view>& later) const {
   if (const yaml::Member* member = find(key)) {
     read_word(faults_, member->value, path(key), {value}, later);
   }

@@ -24,12 +24,14 @@ using policy::Position;
 
 class Faults {
  public:
-  explicit Faults(std::string file) : file_(std::move(file)) {}
+  // `subject`: what the file is, for messages: "policy".
+  explicit Faults(std::string file, std::string_view subject = "policy") : file_(std::move(file)), subject_(subject) {}
 
   void add(Position position, std::string detail, std::string remedy);
   // A key or value of the contract that this version does not enforce.
   void unsupported(Position position, std::string_view what, std::string_view remedy = {});
   bool none() const { return found_.empty(); }
+  std::string_view subject() const { return subject_; }
   // In the order of the file, at most kMaxFaults and then one that says so.
   std::vector<Error> take();
 
@@ -42,6 +44,7 @@ class Faults {
     Error error = {};
   };
   std::string file_;
+  std::string_view subject_;
   std::vector<Found> found_ = {};
 };
 
@@ -90,7 +93,7 @@ struct Choice {
 // Index of the word among `known`; a word of `later` is one that this version does not enforce.
 std::optional<std::size_t> read_word(Faults& faults, const yaml::Node& node, std::string_view what,
                                      const std::vector<std::string_view>& known,
-                                     std::initializer_list<std::string_view> later);
+                                     const std::vector<std::string_view>& later);
 
 template <typename T>
 std::optional<T> read_choice(Faults& faults, const yaml::Node& node, std::string_view what,
@@ -104,14 +107,22 @@ std::optional<T> read_choice(Faults& faults, const yaml::Node& node, std::string
   return index ? std::optional<T>((choices.begin() + *index)->value) : std::nullopt;
 }
 
+// False when the file is of another version: it has other keys, and then nothing else is worth saying.
+bool read_version(Faults& faults, const yaml::Node& root);
+
+// Reads a list of words out of `known`, without repetitions.
+std::vector<std::string> read_words(Faults& faults, const yaml::Node& node, std::string_view what,
+                                    const std::vector<std::string_view>& known,
+                                    const std::vector<std::string_view>& later, ListEmptiness empty);
+
 // ---- mappings ----
 
 // A mapping whose keys are `known`; those of `later` belong to the contract but not to this version. The constructor
 // reports every other key, and a node that is no mapping (which then has no members).
 class Section {
  public:
-  Section(Faults& faults, const yaml::Node& node, std::string name, std::initializer_list<std::string_view> known,
-          std::initializer_list<std::string_view> later = {});
+  Section(Faults& faults, const yaml::Node& node, std::string name, const std::vector<std::string_view>& known,
+          const std::vector<std::string_view>& later = {});
 
   const yaml::Member* find(std::string_view key) const;
   Position position() const { return node_.position; }
@@ -133,7 +144,7 @@ class Section {
     }
   }
   // A key whose one value is what this version does anyway.
-  void fixed(std::string_view key, std::string_view value, std::initializer_list<std::string_view> later) const;
+  void fixed(std::string_view key, std::string_view value, const std::vector<std::string_view>& later) const;
   // A list or mapping that this version reads only when it is empty.
   void only_empty(std::string_view key, yaml::Kind kind) const;
   void fault(Position position, std::string detail, std::string remedy) const;

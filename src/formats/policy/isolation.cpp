@@ -10,30 +10,6 @@ namespace {
 constexpr Range kAnyCount = {1, 1'000'000'000};
 constexpr Range kAnySize = {1, std::uint64_t{1} << 50U};
 
-// Reads a list of words out of `known`, without repetitions.
-std::vector<std::string> read_words(Faults& faults, const yaml::Node& node, std::string_view what,
-                                    const std::vector<std::string_view>& known,
-                                    std::initializer_list<std::string_view> later, ListEmptiness empty) {
-  std::vector<std::string> words;
-  const auto* items = read_list(faults, node, what, empty);
-  if (items == nullptr) {
-    return words;
-  }
-  for (const yaml::Node& item : *items) {
-    const auto index = read_word(faults, item, text::cat("an item of ", what), known, later);
-    if (!index) {
-      continue;
-    }
-    std::string word(known.at(*index));
-    if (std::ranges::find(words, word) != words.end()) {
-      faults.add(item.position, text::cat(what, " names ", quote(word), " twice"), "keep one of them");
-      continue;
-    }
-    words.push_back(std::move(word));
-  }
-  return words;
-}
-
 void read_filesystem(Faults& faults, const yaml::Node& node, policy::Isolation& isolation) {
   const Section section(faults, node, "isolation.filesystem", {"runtime", "read", "write", "deny"});
   if (const yaml::Member* runtime = section.find("runtime")) {
