@@ -66,7 +66,7 @@ Result<catalog::Snapshot> capture_candidate(const CaptureRequest& request) {
   if (const Status hidden = run::protect_memory(); !hidden) {
     return std::unexpected(hidden.error());
   }
-  const Result<PlannedLaunch> planned = plan_launch(request.caller, request.loaded, request.client_command);
+  const Result<PlannedLaunch> planned = plan_launch({request.caller, request.loaded, request.client_command});
   if (!planned) {
     return std::unexpected(planned.error());
   }

@@ -147,39 +147,54 @@ Status add_home(const LaunchRequest& request, sandbox::LaunchSpec& spec) {
                 place_in(policy, policy.launch.position), "set launch.home: temporary");
   }
   spec.home_source = home_path(request.caller, policy.server);
-  if (request.depth == LaunchRequest::Depth::start) {
-    Result<std::string> made = run::ensure_private_folder(spec.home_source);
-    if (!made) {
-      return std::unexpected(made.error());
-    }
-    spec.home_source = std::move(*made);
+  if (request.depth == LaunchRequest::Depth::show) {
+    // As it will be named once it is made: the plan that is shown is the plan that is started.
+    spec.home_source = resolved(spec.home_source);
+    return {};
   }
+  Result<std::string> made = run::ensure_private_folder(spec.home_source);
+  if (!made) {
+    return std::unexpected(made.error());
+  }
+  spec.home_source = std::move(*made);
   return {};
 }
 
-Status add_environment(const LaunchRequest& request, PreparedLaunch& out) {
-  std::map<std::string, std::string> secrets;
-  if (request.depth == LaunchRequest::Depth::start) {
-    Result<std::map<std::string, std::string>> read =
-        read_secrets(request.policy, request.caller, request.read_trusted);
-    if (!read) {
-      return std::unexpected(read.error());
-    }
-    secrets = std::move(*read);
-  } else {
-    for (const auto& [name, secret] : request.policy.launch.secrets) {
-      secrets.emplace(name, "");
-    }
-  }
-  for (const auto& [name, value] : secrets) {
-    if (!value.empty()) {
-      out.secrets.push_back({name, value});
-    }
-  }
+void set_environment(const LaunchRequest& request, const std::map<std::string, std::string>& secrets,
+                     PreparedLaunch& out) {
+  out.environment_names.clear();
+  out.spec.environment.clear();
   for (const auto& [name, value] : environment_of(request.policy.launch, request.caller, secrets, out.spec)) {
     out.environment_names.push_back(name);
     out.spec.environment.push_back(text::cat(name, '=', value));
   }
+}
+
+// Whoever has to decide before a secret is fetched sees the names of all that the server gets.
+Status add_environment(const LaunchRequest& request, PreparedLaunch& out) {
+  std::map<std::string, std::string> secrets;
+  for (const auto& [name, secret] : request.policy.launch.secrets) {
+    secrets.emplace(name, "");
+  }
+  set_environment(request, secrets, out);
+  if (request.admit_spec) {
+    if (Status admitted = request.admit_spec(out.spec); !admitted) {
+      return admitted;
+    }
+  }
+  if (request.depth == LaunchRequest::Depth::show) {
+    return {};
+  }
+  Result<std::map<std::string, std::string>> read = read_secrets(request.policy, request.caller, request.read_trusted);
+  if (!read) {
+    return std::unexpected(read.error());
+  }
+  for (const auto& [name, value] : *read) {
+    if (!value.empty()) {
+      out.secrets.push_back({name, value});
+    }
+  }
+  set_environment(request, *read, out);
   return {};
 }
 

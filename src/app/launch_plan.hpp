@@ -23,6 +23,8 @@ inline constexpr std::string_view kInsideHome = "/home/cordon";
 
 // Asked before a secret is fetched: is this the launch that was reviewed?
 using Admit = std::function<Status(const catalog::LaunchFingerprint& now)>;
+// Asked after that, with everything but the values of secrets: can this be launched?
+using AdmitSpec = std::function<Status(const sandbox::LaunchSpec& spec)>;
 
 struct LaunchRequest {
   const policy::Policy& policy;
@@ -33,6 +35,7 @@ struct LaunchRequest {
   // For commands that only show the plan: no secret is fetched and no folder is made.
   enum class Depth : std::uint8_t { start, show } depth = Depth::start;
   Admit admit = {};
+  AdmitSpec admit_spec = {};
 };
 
 struct PreparedLaunch {

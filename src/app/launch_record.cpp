@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
+#include "app/facts.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "core/json/write.hpp"
@@ -43,6 +45,34 @@ void add_strings(json::Writer& out, std::string_view name, const std::vector<std
     out.string(value);
   }
   out.end_array();
+}
+
+// What the policy shows of the outside: path outside → read or write.
+void add_grants(json::Writer& out, const sandbox::Plan& plan) {
+  std::map<std::string, std::string_view> grants;
+  for (const sandbox::ViewEntry& entry : plan.view) {
+    if (entry.grant && !entry.source.empty()) {
+      std::string_view& how = grants[entry.source];
+      how = entry.writable || how == "write" ? "write" : "read";
+    }
+  }
+  out.key("grants").begin_object();
+  for (const auto& [path, how] : grants) {
+    out.member(path, how);
+  }
+  out.end_object();
+}
+
+void add_ceilings(json::Writer& out, const std::vector<LoadedCeiling>& ceilings) {
+  std::map<std::string, std::string> digests;  // one that is named twice counts once
+  for (const LoadedCeiling& ceiling : ceilings) {
+    digests.emplace(ceiling.ceiling.file, ceiling.digest);
+  }
+  out.key("ceilings").begin_object();
+  for (const auto& [path, digest] : digests) {
+    out.member(path, digest);
+  }
+  out.end_object();
 }
 
 std::string command_digest(const std::vector<std::string>& command) {
@@ -88,9 +118,12 @@ std::string launch_record(const LaunchRecordInput& input) {
     out.member("catalog_digest", input.snapshot.snapshot->digest);
     out.member_bool("unattended", input.snapshot.snapshot->unattended);
   }
-  out.member("plan_digest", sandbox::digest(plan)).member("backend", plan.backend);
+  out.member("plan_digest", sandbox::digest(plan));
+  out.member("facts_digest", facts_digest(input.loaded.policy.launch, plan)).member("backend", plan.backend);
   out.key("guarantees");
   sandbox::write_guarantees(out, plan.guarantees);
+  add_grants(out, plan);
+  add_ceilings(out, input.loaded.ceilings);
   add_strings(out, "environment_names", input.planned.prepared.environment_names);
   if (!input.launch_differences.empty()) {
     add_strings(out, "launch_differences", input.launch_differences);

@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <optional>
 #include <utility>
 
+#include "app/facts.hpp"
 #include "base/text.hpp"
 #include "run/files.hpp"
 #include "sandbox/launch.hpp"
@@ -66,21 +68,37 @@ void end(pid_t pid, UniqueFd& lifeline) {
 
 }  // namespace
 
-Result<PlannedLaunch> plan_launch(const Caller& caller, const LoadedPolicy& loaded,
-                                  const std::vector<std::string>& client_command, const Admit& admit) {
-  Result<PreparedLaunch> prepared = prepare_launch({loaded.policy, caller, client_command, own_paths(caller, loaded),
-                                                    trusted_reader(), LaunchRequest::Depth::start, admit});
+Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
+  const policy::Policy& policy = request.loaded.policy;
+  std::optional<sandbox::Plan> plan;
+  const auto admit_spec = [&](const sandbox::LaunchSpec& spec) -> Status {
+    const Result<sandbox::HostFacts> host = sandbox::probe_host(spec, request.caller.home);
+    if (!host) {
+      return std::unexpected(host.error());
+    }
+    Result<sandbox::Plan> selected = sandbox::select(spec, *host);
+    if (!selected) {
+      return std::unexpected(selected.error());
+    }
+    plan = std::move(*selected);
+    const std::string digest = facts_digest(policy.launch, *plan);
+    if (!request.expected_facts.empty() && digest != request.expected_facts) {
+      return fail(Errc::isolation_conflict,
+                  text::cat("the execution facts are not those expected: their digest is ", digest, ", not ",
+                            text::printable(request.expected_facts, 100)),
+                  request.loaded.location.path,
+                  "compare mcp-cordon facts with what was accepted, and decide about it anew");
+    }
+    return {};
+  };
+  Result<PreparedLaunch> prepared =
+      prepare_launch({policy, request.caller, request.client_command, own_paths(request.caller, request.loaded),
+                      trusted_reader(), request.depth, request.admit, admit_spec});
   if (!prepared) {
     return std::unexpected(prepared.error());
   }
-  const Result<sandbox::HostFacts> host = sandbox::probe_host(prepared->spec, caller.home);
-  if (!host) {
-    return std::unexpected(host.error());
-  }
-  Result<sandbox::Plan> plan = sandbox::select(prepared->spec, *host);
-  if (!plan) {
-    return std::unexpected(plan.error());
-  }
+  // The names were the same; now the values of secrets stand there too.
+  plan->environment = prepared->spec.environment;
   return PlannedLaunch{std::move(*prepared), std::move(*plan)};
 }
 

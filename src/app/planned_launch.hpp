@@ -21,9 +21,18 @@ struct PlannedLaunch {
   sandbox::Plan plan = {};
 };
 
-// Nothing is started yet. What prepare_launch gives, and unsupported_isolation when this host cannot do it.
-Result<PlannedLaunch> plan_launch(const Caller& caller, const LoadedPolicy& loaded,
-                                  const std::vector<std::string>& client_command, const Admit& admit = {});
+struct PlanRequest {
+  const Caller& caller;
+  const LoadedPolicy& loaded;
+  std::vector<std::string> client_command = {};
+  LaunchRequest::Depth depth = LaunchRequest::Depth::start;
+  Admit admit = {};
+  std::string expected_facts = {};  // digest of the execution facts; empty: any
+};
+
+// Nothing is started yet. What prepare_launch gives, unsupported_isolation when this host cannot do it, and
+// isolation_conflict when the facts are not those expected; both before a secret is fetched.
+Result<PlannedLaunch> plan_launch(const PlanRequest& request);
 
 // Starts the plan and waits until the server's program runs. The program that runs is the one that was digested: the
 // stage executes the planned file alone, and the file must not have changed since. unsupported_isolation,

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/caller.hpp"
 #include "base/error.hpp"
@@ -13,10 +14,11 @@ namespace cordon::app {
 // Names match [A-Za-z0-9][A-Za-z0-9._-]{0,63}.
 bool valid_name(std::string_view name);
 
-// What the command line named: exactly one of both is set.
+// What the command line named: exactly one of name and file is set.
 struct PolicyChoice {
   std::string name = {};
   std::string file = {};
+  std::vector<std::string> ceilings = {};  // files of --ceiling
 };
 
 struct PolicyLocation {

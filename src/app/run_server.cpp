@@ -68,11 +68,15 @@ class RunCase {
 
 // Policy, snapshot, plan: everything that can refuse before anything of the server is touched.
 Status RunCase::prepare() {
-  Result<LoadedPolicy> loaded = load_policy(request_.caller, request_.choice);
+  Result<LoadedPolicy> loaded = read_policy_file(request_.caller, request_.choice);
   if (!loaded) {
     return std::unexpected(loaded.error());
   }
+  // Kept before it is compared: what is refused for a ceiling stands in the log of its server.
   loaded_ = std::move(*loaded);
+  if (Status admitted = apply_ceilings(request_.caller, request_.choice, *loaded_); !admitted) {
+    return admitted;
+  }
   Result<LoadedSnapshot> found = load_snapshot(request_.caller, *loaded_);
   if (!found) {
     return std::unexpected(found.error());
@@ -81,9 +85,9 @@ Status RunCase::prepare() {
   if (Status admitted = admit_snapshot(*loaded_, snapshot_); !admitted) {
     return admitted;
   }
-  Result<PlannedLaunch> planned =
-      plan_launch(request_.caller, *loaded_, request_.client_command,
-                  [this](const catalog::LaunchFingerprint& now) { return check_launch(now); });
+  Result<PlannedLaunch> planned = plan_launch(
+      {request_.caller, *loaded_, request_.client_command, LaunchRequest::Depth::start,
+       [this](const catalog::LaunchFingerprint& now) { return check_launch(now); }, request_.expected_facts});
   if (!planned) {
     return std::unexpected(planned.error());
   }
@@ -171,7 +175,7 @@ int RunCase::converse(std::optional<Error> failure) {
     config.launch_failure = failure;
   } else {
     config.snapshot = std::move(snapshot_.snapshot);
-    config.facts = facts_summary(loaded_->policy.server, planned_->plan);
+    config.facts = facts_summary(loaded_->policy, planned_->plan);
   }
   run::Log log(std::move(log_config_));
   const Instant now = run::monotonic_now();

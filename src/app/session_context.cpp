@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/session_context.hpp"
 
-#include <sys/stat.h>
-
-#include <cerrno>
-
 #include <utility>
 
 #include "app/paths.hpp"
@@ -19,25 +15,6 @@ namespace cordon::app {
 namespace {
 
 constexpr std::size_t kMaxPolicyBytes = 1'000'000;
-constexpr const char* kCeilingVariable = "MCP_CORDON_CEILING";
-
-// Ceilings narrow what a policy may ask for. One that cannot be compared must stop us, or it would be worth nothing.
-Status check_ceilings(const Caller& caller) {
-  const auto refuse = [](std::string where) {
-    return fail(Errc::isolation_conflict, "a ceiling is in force, which is not supported by this version",
-                std::move(where), "remove it, or use a version that enforces it");
-  };
-  if (const auto named = caller.environment.find(kCeilingVariable);
-      named != caller.environment.end() && !named->second.empty()) {
-    return refuse(kCeilingVariable);
-  }
-  const std::string system = caller.system_config + "/ceiling.yaml";
-  struct stat info{};
-  if (::lstat(system.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR)) {
-    return refuse(system);
-  }
-  return {};
-}
 
 Status check_snapshot(const LoadedPolicy& loaded, const SnapshotLocation& location, const catalog::Snapshot& snapshot) {
   if (snapshot.server != loaded.policy.server) {
@@ -67,10 +44,23 @@ std::string review_command(const LoadedPolicy& loaded) {
 }
 
 Result<LoadedPolicy> load_policy(const Caller& caller, const PolicyChoice& choice) {
-  if (const Status ceilings = check_ceilings(caller); !ceilings) {
-    return std::unexpected(ceilings.error());
+  Result<LoadedPolicy> loaded = read_policy_file(caller, choice);
+  if (loaded) {
+    if (const Status admitted = apply_ceilings(caller, choice, *loaded); !admitted) {
+      return std::unexpected(admitted.error());
+    }
   }
-  return read_policy_file(caller, choice);
+  return loaded;
+}
+
+Status apply_ceilings(const Caller& caller, const PolicyChoice& choice, LoadedPolicy& loaded) {
+  Result<std::vector<LoadedCeiling>> ceilings = load_ceilings(caller, choice.ceilings);
+  if (!ceilings) {
+    return std::unexpected(std::move(ceilings.error()));
+  }
+  loaded.ceilings = std::move(*ceilings);
+  const std::vector<Error> found = excesses(caller, loaded.policy, loaded.text, loaded.ceilings);
+  return found.empty() ? Status() : std::unexpected(joined(found));
 }
 
 Result<LoadedPolicy> read_policy_file(const Caller& caller, const PolicyChoice& choice) {
@@ -86,7 +76,7 @@ Result<LoadedPolicy> read_policy_file(const Caller& caller, const PolicyChoice& 
   if (!policy) {
     return std::unexpected(policy.error());
   }
-  return LoadedPolicy{std::move(*location), std::move(*policy), sha256_text(file->content)};
+  return LoadedPolicy{std::move(*location), std::move(*policy), sha256_text(file->content), file->content, {}};
 }
 
 Result<LoadedSnapshot> load_snapshot(const Caller& caller, const LoadedPolicy& loaded) {
@@ -177,6 +167,11 @@ OwnPaths own_paths(const Caller& caller, const LoadedPolicy& loaded) {
     out.files.push_back(loaded.location.spelled);
   }
   out.files.push_back(candidate_path(caller, loaded.location.name));
+  for (const LoadedCeiling& ceiling : loaded.ceilings) {
+    out.files.push_back(ceiling.ceiling.file);
+    out.files.push_back(ceiling.spelled);
+    out.single.push_back(ceiling.ceiling.file);
+  }
   return out;
 }
 

@@ -4,8 +4,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/caller.hpp"
+#include "app/ceilings.hpp"
 #include "app/policy_lookup.hpp"
 #include "app/write_grants.hpp"
 #include "base/error.hpp"
@@ -17,15 +19,20 @@ namespace cordon::app {
 struct LoadedPolicy {
   PolicyLocation location = {};
   policy::Policy policy = {};
-  std::string digest = {};  // of the file's bytes
+  std::string digest = {};                   // of the file's bytes
+  std::string text = {};                     // these bytes
+  std::vector<LoadedCeiling> ceilings = {};  // that the policy stays below
 };
 
 // The policy as a file alone, for commands that neither start nor judge anything by it.
 Result<LoadedPolicy> read_policy_file(const Caller& caller, const PolicyChoice& choice);
 
-// isolation_conflict when a ceiling is in force: this version cannot compare a policy with one, and must not pass over
-// it. Then as above.
+// The same, for all others: isolation_conflict when it asks for more than a ceiling in force accepts, and what
+// load_ceilings gives.
 Result<LoadedPolicy> load_policy(const Caller& caller, const PolicyChoice& choice);
+
+// The second half of load_policy: reads the ceilings into `loaded` and compares.
+Status apply_ceilings(const Caller& caller, const PolicyChoice& choice, LoadedPolicy& loaded);
 
 struct LoadedSnapshot {
   SnapshotLocation location = {};

@@ -121,7 +121,7 @@ class Reader {
       case LimitKind::demands:
         return read_items(node, path, limit, [&](const yaml::Node& item) -> std::optional<std::string> {
           const std::vector<std::string_view> words = words_of(key.words);
-          const auto index = read_word(faults_, item, "an item of " + path, words, words_of(key.later));
+          const auto index = read_word(faults_, item, "an item of " + path, words, {});
           return index ? std::optional<std::string>(words.at(*index)) : std::nullopt;
         });
     }
@@ -135,7 +135,7 @@ class Reader {
       }
     }
     const std::vector<std::string_view> words = words_of(key.words);
-    if (const auto index = read_word(faults_, node, path, words, words_of(key.later))) {
+    if (const auto index = read_word(faults_, node, path, words, {})) {
       limit.word = words.at(*index);
     }
   }

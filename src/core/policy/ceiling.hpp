@@ -48,7 +48,6 @@ struct CeilingKey {
   std::optional<std::uint64_t> (*number)(const Policy& policy) = nullptr;  // size, count
   // The others; gets the path of the key. For a word that stands elsewhere in a policy: where.
   std::vector<Asked> (*list)(const Policy& policy, std::string_view path) = nullptr;
-  std::string_view later = {};  // words of the contract that this version does not know
 
   std::string path() const;  // "isolation.filesystem.read"
 };

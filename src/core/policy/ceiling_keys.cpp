@@ -18,6 +18,20 @@ std::string_view word_of(Backend backend) {
       return "native";
     case Backend::bubblewrap:
       return "bubblewrap";
+    case Backend::landlock:
+      return "landlock";
+    case Backend::podman:
+      return "podman";
+    case Backend::docker:
+      return "docker";
+    case Backend::firejail:
+      return "firejail";
+    case Backend::srt:
+      return "srt";
+    case Backend::seatbelt:
+      return "seatbelt";
+    case Backend::command:
+      return "command";
     case Backend::none:
       return "none";
   }
@@ -137,6 +151,7 @@ constexpr std::string_view kServed = "flag pinned block";
 constexpr std::string_view kRequests = "allow flag block";
 constexpr std::string_view kGuarantees =
     "filesystem network processes ipc syscalls environment descriptors devices limits";
+constexpr std::string_view kBackends = "native bubblewrap landlock podman docker firejail srt seatbelt command none";
 constexpr std::string_view kRequired = "filesystem network processes ipc syscalls environment descriptors devices";
 constexpr std::string_view kEnvironment = "launch.environment";
 constexpr std::string_view kFilesystem = "isolation.filesystem";
@@ -158,15 +173,15 @@ constexpr std::array kKeys = std::to_array<CeilingKey>({
     {.section = kEnvironment, .key = "from_env", .kind = K::names, .standard = "", .list = [](P p, S) { return secrets(p, Secret::Source::env); }},
     {.section = kEnvironment, .key = "from_file", .kind = K::paths, .standard = "", .list = [](P p, S) { return secrets(p, Secret::Source::file); }},
     {.section = kEnvironment, .key = "from_command", .kind = K::flag, .words = "true false", .standard = "false", .word = [](P p) { return word_of(!secrets(p, Secret::Source::command).empty()); }, .list = [](P p, S) { return secrets(p, Secret::Source::command); }},
-    {.section = "isolation", .key = "backend", .kind = K::choices, .words = "native bubblewrap none", .standard = "native bubblewrap", .list = backends, .later = "landlock podman docker firejail srt seatbelt command"},
+    {.section = "isolation", .key = "backend", .kind = K::choices, .words = kBackends, .standard = "native bubblewrap", .list = backends},
     {.section = "isolation", .key = "require", .kind = K::demands, .words = kGuarantees, .standard = kRequired, .list = [](P p, S at) { return texts(p.isolation.require, at); }},
     {.section = "isolation", .key = "network", .kind = K::word, .words = "none", .standard = "none", .word = [](P) { return S("none"); }},
     {.section = "isolation", .key = "unix_sockets", .kind = K::word, .words = "none", .standard = "none", .word = [](P) { return S("none"); }},
     {.section = "isolation", .key = "proc", .kind = K::word, .words = "masked minimal", .standard = "masked", .word = [](P p) { return S(p.isolation.proc == Proc::minimal ? "minimal" : "masked"); }},
     {.section = "isolation", .key = "nested_userns", .kind = K::flag, .words = "true false", .standard = "false", .word = [](P) { return word_of(false); }},
     {.section = "isolation", .key = "user", .kind = K::names, .standard = "", .list = account},
-    {.section = "isolation", .key = "syscalls", .kind = K::word, .words = "off default", .standard = "default", .word = [](P p) { return word_of(p.isolation.syscalls); }, .later = "strict"},
-    {.section = kFilesystem, .key = "runtime", .kind = K::choices, .words = "system node python", .standard = kAny, .list = presets, .later = "java browser"},
+    {.section = "isolation", .key = "syscalls", .kind = K::word, .words = "off default strict", .standard = "default", .word = [](P p) { return word_of(p.isolation.syscalls); }},
+    {.section = kFilesystem, .key = "runtime", .kind = K::choices, .words = "system node python java browser", .standard = kAny, .list = presets},
     {.section = kFilesystem, .key = "read", .kind = K::paths, .standard = "", .list = [](P p, S at) { return grants(p.isolation.read, at); }},
     {.section = kFilesystem, .key = "write", .kind = K::paths, .standard = "", .list = [](P p, S at) { return grants(p.isolation.write, at); }},
     {.section = kLimits, .key = "memory", .kind = K::size, .standard = kAny, .number = [](P p) { return p.isolation.limits.memory_bytes; }},
@@ -174,7 +189,7 @@ constexpr std::array kKeys = std::to_array<CeilingKey>({
     {.section = kLimits, .key = "open_files", .kind = K::count, .standard = kAny, .number = [](P p) { return p.isolation.limits.open_files; }},
     {.section = kLimits, .key = "file_size", .kind = K::size, .standard = kAny, .number = [](P p) { return p.isolation.limits.file_size_bytes; }},
     {.section = kLimits, .key = "cpu_seconds", .kind = K::count, .standard = kAny, .number = [](P p) { return p.isolation.limits.cpu_seconds; }},
-    {.section = "catalog", .key = "missing", .kind = K::word, .words = "flag block", .standard = "block", .word = [](P p) { return word_of(p.catalog.missing); }, .later = "trust-first-use"},
+    {.section = "catalog", .key = "missing", .kind = K::word, .words = "flag trust-first-use block", .standard = "block", .word = [](P p) { return word_of(p.catalog.missing); }},
     {.section = "catalog", .key = "accept_unattended", .kind = K::flag, .words = "true false", .standard = "false", .word = [](P p) { return word_of(p.catalog.accept_unattended); }},
     {.section = kDrift, .key = "added", .words = "flag hide", .standard = "hide", .word = [](P p) { return word_of(p.catalog.drift.added); }},
     {.section = kDrift, .key = "changed", .words = "flag pinned block hide", .standard = "block", .word = [](P p) { return word_of(p.catalog.drift.changed); }},
