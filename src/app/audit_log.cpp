@@ -2,14 +2,17 @@
 #include "app/audit_log.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <charconv>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
+#include "app/launch_summary.hpp"
+#include "app/log_lines.hpp"
+#include "app/paths.hpp"
 #include "app/session_context.hpp"
 #include "audit/chain.hpp"
 #include "audit/folder.hpp"
@@ -18,39 +21,6 @@
 
 namespace cordon::app {
 namespace {
-
-// Longer lines are not written by us; one is shown as damaged.
-constexpr std::size_t kMaxLine = 64'000'000;
-
-// Calls `take` for each line of the file, without its end; a last line without one too.
-template <typename Take>
-Status each_line(int fd, const std::string& path, const Take& take) {
-  std::string pending;
-  std::array<char, 65'536> buffer{};
-  while (true) {
-    const ssize_t got = ::read(fd, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
-      return fail(Errc::file_unreadable, errno_text("read", errno), path);
-    }
-    pending.append(buffer.data(), static_cast<std::size_t>(got));
-    std::size_t begin = 0;
-    for (std::size_t end = pending.find('\n'); end != std::string::npos; end = pending.find('\n', begin)) {
-      take(std::string_view(pending).substr(begin, end - begin));
-      begin = end + 1;
-    }
-    pending.erase(0, begin);
-    if (got == 0 || pending.size() > kMaxLine) {
-      break;
-    }
-  }
-  if (!pending.empty()) {
-    take(pending);
-  }
-  return {};
-}
 
 std::string shown_value(const json::Value& value) {
   if (value.is(json::Kind::string)) {
@@ -135,7 +105,7 @@ Status show_audit(const Caller& caller, const std::string& server, bool json, co
       print(text::cat("== ", text::printable(log), '\n'));
     }
     const Status read =
-        each_line(file->get(), folder->path_of(log), [&shower](std::string_view line) { shower.line(line); });
+        each_log_line(file->get(), folder->path_of(log), [&shower](std::string_view line) { shower.line(line); });
     if (!read) {
       return read;
     }
@@ -144,6 +114,72 @@ Status show_audit(const Caller& caller, const std::string& server, bool json, co
     print("\n]}\n");
   }
   return {};
+}
+
+namespace {
+
+Result<std::string> find_log(const audit::Folder& folder, const std::vector<std::string>& logs,
+                             const std::string& word) {
+  const auto absent = [&](std::string detail) {
+    return fail(Errc::file_unreadable, std::move(detail), folder.path(),
+                "give a number from 1, last, previous, or the name of a log");
+  };
+  if (word == "last" || word == "previous") {
+    const std::size_t back = word == "last" ? 1 : 2;
+    return logs.size() < back ? Result<std::string>(absent(text::cat("there are ", logs.size(), " launches")))
+                              : logs[logs.size() - back];
+  }
+  std::size_t number = 0;
+  const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (read.ec == std::errc() && read.ptr == word.data() + word.size()) {
+    return number == 0 || number > logs.size()
+               ? Result<std::string>(absent(text::cat("there is no launch ", number, " among ", logs.size())))
+               : logs[number - 1];
+  }
+  const std::string name = word.find('/') == std::string::npos ? word : file_name_of(word);
+  const bool elsewhere = name != word && resolved(std::filesystem::absolute(word).string()) != folder.path_of(name);
+  if (elsewhere || std::ranges::find(logs, name) == logs.end()) {
+    return absent(text::cat("there is no log '", text::printable(word, 256), "' of this server"));
+  }
+  return name;
+}
+
+Result<LaunchSummary> summarise(const audit::Folder& folder, const std::string& log) {
+  const Result<UniqueFd> file = folder.open_log(log, O_RDONLY);
+  if (!file) {
+    return std::unexpected(file.error());
+  }
+  LaunchSummary out(log);
+  const Status read =
+      each_log_line(file->get(), folder.path_of(log), [&out](std::string_view line) { out.take(line); });
+  return read ? Result<LaunchSummary>(std::move(out)) : std::unexpected(read.error());
+}
+
+}  // namespace
+
+Result<std::string> compare_audit(const Caller& caller, const std::string& server, const AuditPair& pair, bool json) {
+  const Result<audit::Folder> folder = folder_of(caller, server);
+  if (!folder) {
+    return std::unexpected(folder.error());
+  }
+  const Result<std::vector<std::string>> logs = folder->logs();
+  if (!logs) {
+    return std::unexpected(logs.error());
+  }
+  std::vector<LaunchSummary> summaries;
+  for (const std::string& word : {pair.before, pair.after}) {
+    const Result<std::string> log = find_log(*folder, *logs, word);
+    if (!log) {
+      return std::unexpected(log.error());
+    }
+    Result<LaunchSummary> summary = summarise(*folder, *log);
+    if (!summary) {
+      return std::unexpected(summary.error());
+    }
+    summaries.push_back(std::move(*summary));
+  }
+  return json ? comparison_json(server, summaries[0], summaries[1]) + '\n'
+              : comparison_text(summaries[0], summaries[1]);
 }
 
 Result<AuditVerdict> verify_audit(const Caller& caller, const std::string& server, std::string_view head) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// audit show and audit verify.
+// audit show, verify and compare.
 
 #include <functional>
 #include <string>
@@ -28,5 +28,14 @@ struct AuditVerdict {
 };
 // `head`: one that was noted earlier and must be in the log, "FILE SEQ HASH"; empty: none.
 Result<AuditVerdict> verify_audit(const Caller& caller, const std::string& server, std::string_view head);
+
+// Two launches of the server side by side. Each is named by its number from 1 (the oldest), by `last` or `previous`
+// (the one before), by the name of its log, or by the path of a file of the server's log folder. The text for a person,
+// or one JSON object. file_unreadable when there is no such launch.
+struct AuditPair {
+  std::string before = "previous";
+  std::string after = "last";
+};
+Result<std::string> compare_audit(const Caller& caller, const std::string& server, const AuditPair& pair, bool json);
 
 }  // namespace cordon::app

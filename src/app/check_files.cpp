@@ -18,13 +18,20 @@ bool is_snapshot(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-std::vector<Error> check_file(const std::string& path) {
+std::vector<Error> check_file(const Caller& caller, const std::string& path,
+                              const std::vector<LoadedCeiling>& ceilings) {
   const Result<std::string> text = read_plain(path, formats::kCatalogFileLimits.max_bytes);
   if (!text) {
     return {text.error()};
   }
   if (!is_snapshot(path, *text)) {
-    return formats::check_policy(*text, path);
+    std::vector<Error> faults = formats::check_policy(*text, path);
+    if (faults.empty() && !ceilings.empty()) {
+      const Result<policy::Policy> policy = formats::read_policy(*text, path);
+      CORDON_ASSERT(policy.has_value());
+      return excesses(caller, *policy, *text, ceilings);
+    }
+    return faults;
   }
   const Result<catalog::Snapshot> snapshot = formats::read_snapshot(*text, path);
   return snapshot ? std::vector<Error>{} : std::vector<Error>{snapshot.error()};

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/caller.hpp"
+#include "app/ceilings.hpp"
 #include "base/error.hpp"
 
 namespace cordon::app {
@@ -12,6 +14,8 @@ namespace cordon::app {
 // In the order of the file; empty when there is none. A file whose text begins with a brace and whose name does not end
 // in .yaml or .yml is read as a snapshot. Nothing else is looked at: a file can be checked where it is written, long
 // before it lies where `run` would trust it.
-std::vector<Error> check_file(const std::string& path);
+// A policy without a fault is compared with `ceilings`.
+std::vector<Error> check_file(const Caller& caller, const std::string& path,
+                              const std::vector<LoadedCeiling>& ceilings = {});
 
 }  // namespace cordon::app

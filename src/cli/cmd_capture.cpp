@@ -20,7 +20,6 @@ class Capture final : public Command {
     policy_.declare(options);
     options.value("-o,--output", "FILE", output_, "write the candidate to this FILE; - is standard output");
     options.unsupported_flag("--twice");
-    options.unsupported_value("--ceiling");
   }
 
   int execute(const Invocation& invocation) override {

@@ -13,23 +13,37 @@ class Check final : public Command {
  public:
   void declare(Options& options) override {
     options.positionals("FILE", files_, "policies (YAML) and snapshots (JSON)");
+    options.values("--ceiling", "FILE", ceilings_,
+                   "compare the policies with what this FILE accepts; alone: check the ceiling itself");
   }
 
-  int execute(const Invocation&) override {
-    if (files_.empty()) {
+  int execute(const Invocation& invocation) override {
+    if (files_.empty() && ceilings_.empty()) {
       return usage_error("give at least one FILE");
+    }
+    if (print(app::check_ceilings(invocation.caller, ceilings_)) != 0) {
+      return kFinding;
+    }
+    const Result<std::vector<app::LoadedCeiling>> ceilings = app::load_ceilings(invocation.caller, ceilings_);
+    if (!ceilings) {
+      return report(ceilings.error());
     }
     std::size_t faults = 0;
     for (const std::string& file : files_) {
-      for (const Error& fault : app::check_file(file)) {
-        ++faults;
-        print_out(text::printable(fault.to_string(), 8192) + '\n');
-      }
+      faults += print(app::check_file(invocation.caller, file, *ceilings));
     }
     return faults == 0 ? kFine : kFinding;
   }
 
  private:
+  static std::size_t print(const std::vector<Error>& faults) {
+    for (const Error& fault : faults) {
+      print_out(text::printable(fault.to_string(), 8192) + '\n');
+    }
+    return faults.size();
+  }
+
+  std::vector<std::string> ceilings_ = {};
   std::vector<std::string> files_ = {};
 };
 

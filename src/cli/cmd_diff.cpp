@@ -22,19 +22,19 @@ class Diff final : public Command {
     policy_.declare_file(options);
     options.value("--format", "FORMAT", format_, "text (default) or json");
     options.flag("--exit-code", exit_code_, "end with 1 when there is drift");
-    options.unsupported_value("--ceiling");
+    policy_.declare_ceiling(options);
   }
 
   int execute(const Invocation& invocation) override {
     if (const int status = check_words(invocation); status != kFine) {
       return status;
     }
-    const Result<catalog::Diff> diff = words_.size() == 2
-                                           ? app::compare_files(words_[0], words_[1])
-                                           : app::compare_live({invocation.caller,
-                                                                {words_.empty() ? "" : words_[0], policy_.file()},
-                                                                invocation.after,
-                                                                CORDON_VERSION});
+    const Result<catalog::Diff> diff =
+        words_.size() == 2 ? app::compare_files(words_[0], words_[1])
+                           : app::compare_live({invocation.caller,
+                                                {words_.empty() ? "" : words_[0], policy_.file(), policy_.ceilings()},
+                                                invocation.after,
+                                                CORDON_VERSION});
     if (!diff) {
       return report(diff.error());
     }
@@ -58,6 +58,9 @@ class Diff final : public Command {
     }
     if (words_.size() > 2 || (policy_.has_file() && !words_.empty())) {
       return usage_error("give one policy, or two catalog files");
+    }
+    if (words_.size() == 2 && !policy_.ceilings().empty()) {
+      return usage_error("two files are compared without starting anything, so there is no --ceiling");
     }
     if (words_.size() == 2 && invocation.has_separator) {
       return usage_error("two files are compared without starting anything, so there is no command after --");

@@ -14,6 +14,7 @@ class Explain final : public Command {
   void declare(Options& options) override {
     options.positionals("NAME TOOL", words_, "a policy's NAME and a tool; TOOL alone with --policy");
     policy_.declare_file(options);
+    policy_.declare_ceiling(options);
     // Rules do not look at arguments yet.
     options.unsupported_value("--arguments");
   }
@@ -24,7 +25,8 @@ class Explain final : public Command {
       return usage_error(policy_.has_file() ? "give a TOOL" : "give a policy's NAME and a TOOL");
     }
     const Result<std::string> text =
-        app::explain(invocation.caller, {policy_.has_file() ? "" : words_.front(), policy_.file()}, words_.back());
+        app::explain(invocation.caller, {policy_.has_file() ? "" : words_.front(), policy_.file(), policy_.ceilings()},
+                     words_.back());
     if (!text) {
       return report(text.error());
     }

@@ -11,10 +11,7 @@ namespace {
 
 class Facts final : public Command {
  public:
-  void declare(Options& options) override {
-    policy_.declare(options);
-    options.unsupported_value("--ceiling");
-  }
+  void declare(Options& options) override { policy_.declare(options); }
 
   int execute(const Invocation& invocation) override {
     const std::optional<app::PolicyChoice> choice = policy_.choice();

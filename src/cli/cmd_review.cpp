@@ -22,7 +22,6 @@ class ReviewCommand final : public Command {
     options.value("--reviewer", "NAME", reviewer_, "who reviews (default: the account's name)");
     options.flag("--all", all_, "ask about every tool, also those that did not change");
     options.unsupported_flag("--sign");
-    options.unsupported_value("--ceiling");
   }
 
   int execute(const Invocation& invocation) override {

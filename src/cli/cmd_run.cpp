@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "app/run_server.hpp"
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "cli/policy_argument.hpp"
@@ -16,8 +17,8 @@ class Run final : public Command {
   void declare(Options& options) override {
     policy_.declare(options);
     options.flag("--read-only", read_only_, "let only tools pass whose reviewed class is `read`");
-    options.unsupported_value("--expect-facts");
-    options.unsupported_value("--ceiling");
+    options.values("--expect-facts", "SHA256", expected_facts_,
+                   "start nothing unless the digest of the execution facts is this one");
     options.unsupported_flag("--trace");
   }
 
@@ -29,12 +30,32 @@ class Run final : public Command {
     if (invocation.has_separator && invocation.after.empty()) {
       return usage_error("there is no command after --");
     }
+    std::string facts;
+    for (const std::string& digest : expected_facts_) {
+      const std::optional<std::string> expected = read_digest(digest);
+      if (!expected || (!facts.empty() && facts != *expected)) {
+        return usage_error("--expect-facts takes one digest, as mcp-cordon facts prints it");
+      }
+      facts = *expected;
+    }
     return app::run_server(
-        {invocation.caller, *choice, invocation.after, read_only_, CORDON_VERSION, STDIN_FILENO, STDOUT_FILENO});
+        {invocation.caller, *choice, invocation.after, read_only_, facts, CORDON_VERSION, STDIN_FILENO, STDOUT_FILENO});
   }
 
  private:
+  // "sha256:" may be left out.
+  static std::optional<std::string> read_digest(std::string_view text) {
+    constexpr std::string_view kScheme = "sha256:";
+    if (text.starts_with(kScheme)) {
+      text.remove_prefix(kScheme.size());
+    }
+    const std::string digits = text::lower_ascii(text);
+    const bool fits = digits.size() == 64 && digits.find_first_not_of("0123456789abcdef") == std::string::npos;
+    return fits ? std::optional<std::string>(text::cat(kScheme, digits)) : std::nullopt;
+  }
+
   PolicyArgument policy_ = {};
+  std::vector<std::string> expected_facts_ = {};
   bool read_only_ = false;
 };
 

@@ -21,7 +21,7 @@ inline constexpr int kUsage = 2;
 
 // What a subcommand takes. Declared as data, so that parse.cpp alone knows the argument library.
 struct Option {
-  enum class Kind : std::uint8_t { flag, value, positional, positionals, unsupported_flag, unsupported_value };
+  enum class Kind : std::uint8_t { flag, value, values, positional, positionals, unsupported_flag, unsupported_value };
   Kind kind = Kind::flag;
   std::string name = {};   // "--read-only" or "-o,--output"; a positional's in capitals
   std::string takes = {};  // what a value is, for --help: FILE
@@ -35,6 +35,8 @@ class Options {
  public:
   void flag(std::string name, bool& target, std::string help);
   void value(std::string name, std::string takes, std::string& target, std::string help);
+  // May be given several times, each with one value; an empty value is one too.
+  void values(std::string name, std::string takes, std::vector<std::string>& target, std::string help);
   void positional(std::string name, std::string& target, std::string help);
   void positionals(std::string name, std::vector<std::string>& target, std::string help);
   // A flag of the contract that this version does not enforce: refused, never ignored, and not shown in --help.

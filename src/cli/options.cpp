@@ -18,6 +18,14 @@ void Options::value(std::string name, std::string takes, std::string& target, st
                       .value = &target});
 }
 
+void Options::values(std::string name, std::string takes, std::vector<std::string>& target, std::string help) {
+  options_.push_back({.kind = Option::Kind::values,
+                      .name = std::move(name),
+                      .takes = std::move(takes),
+                      .help = std::move(help),
+                      .values = &target});
+}
+
 void Options::positional(std::string name, std::string& target, std::string help) {
   options_.push_back(
       {.kind = Option::Kind::positional, .name = std::move(name), .help = std::move(help), .value = &target});

@@ -33,6 +33,10 @@ void add_option(Declared& declared, const Option& option) {
     case Option::Kind::value:
       app.add_option(option.name, *option.value, option.help)->type_name(option.takes);
       return;
+    case Option::Kind::values:
+      // One value each time, or it would take the positionals behind it.
+      app.add_option(option.name, *option.values, option.help)->type_name(option.takes)->allow_extra_args(false);
+      return;
     case Option::Kind::positional:
       app.add_option(option.name, *option.value, option.help)->type_name("");
       return;

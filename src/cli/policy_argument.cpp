@@ -11,7 +11,7 @@ std::optional<app::PolicyChoice> PolicyArgument::choice() const {
                               : "NAME and --policy FILE exclude each other");
     return std::nullopt;
   }
-  return app::PolicyChoice{name_, file_};
+  return app::PolicyChoice{name_, file_, ceilings_};
 }
 
 }  // namespace cordon::cli

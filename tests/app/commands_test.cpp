@@ -35,7 +35,7 @@ TEST_CASE("check finds every fault of a policy, with its place") {
   const TempFolder temp;
   const std::string path = temp.file(
       "one.yaml", "version: 1\nserver: one\nlaunch: {command: [a]}\nisolaton: {}\ntools: {effects: {raed: allow}}\n");
-  const std::vector<Error> faults = check_file(path);
+  const std::vector<Error> faults = check_file({}, path);
   REQUIRE(faults.size() == 2);
   CHECK(faults[0].where.starts_with(path + ":4:1"));
   CHECK(says(faults[0].to_string(), "isolation"));
@@ -44,14 +44,15 @@ TEST_CASE("check finds every fault of a policy, with its place") {
 
 TEST_CASE("check tells policies from snapshots by their text") {
   const TempFolder temp;
-  CHECK(check_file(temp.file("good.yaml", "version: 1\nserver: one\nlaunch: {command: [a]}\n")).empty());
-  CHECK(check_file(temp.file("json.yaml", R"({"version": 1, "server": "one", "launch": {"command": ["a"]}})")).empty());
-  CHECK(check_file(
-            temp.file("good.catalog.json", formats::write_snapshot(reviewed("read", catalog::EffectSource::reviewer))))
+  CHECK(check_file({}, temp.file("good.yaml", "version: 1\nserver: one\nlaunch: {command: [a]}\n")).empty());
+  CHECK(check_file({}, temp.file("json.yaml", R"({"version": 1, "server": "one", "launch": {"command": ["a"]}})"))
             .empty());
-  REQUIRE(check_file(temp.file("bad.json", "{\"format\": 1}")).size() == 1);
-  CHECK(check_file(temp.at("bad.json"))[0].code == Errc::snapshot_invalid);
-  CHECK(check_file(temp.at("absent.yaml"))[0].code == Errc::file_unreadable);
+  CHECK(check_file({}, temp.file("good.catalog.json",
+                                 formats::write_snapshot(reviewed("read", catalog::EffectSource::reviewer))))
+            .empty());
+  REQUIRE(check_file({}, temp.file("bad.json", "{\"format\": 1}")).size() == 1);
+  CHECK(check_file({}, temp.at("bad.json"))[0].code == Errc::snapshot_invalid);
+  CHECK(check_file({}, temp.at("absent.yaml"))[0].code == Errc::file_unreadable);
 }
 
 TEST_CASE("two plain lists of tools can be compared") {

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// How two launches read side by side.
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "app/launch_summary.hpp"
+#include "base/text.hpp"
+#include "core/json/write.hpp"
+
+namespace cordon::app {
+namespace {
+
+constexpr std::string_view kNotObserved = "not observed";
+
+struct Change {
+  std::string what = {};
+  std::optional<std::string> before = {};
+  std::optional<std::string> after = {};
+};
+
+std::optional<std::string> value_of(const LaunchSummary& launch, const std::string& what) {
+  const auto found = launch.declared().find(what);
+  return found == launch.declared().end() ? std::nullopt : std::optional<std::string>(found->second);
+}
+
+std::set<std::string> all_keys(const LaunchSummary& before, const LaunchSummary& after) {
+  std::set<std::string> out;
+  for (const LaunchSummary* launch : {&before, &after}) {
+    for (const auto& [what, value] : launch->declared()) {
+      out.insert(what);
+    }
+  }
+  return out;
+}
+
+std::vector<Change> changes(const LaunchSummary& before, const LaunchSummary& after) {
+  std::vector<Change> out;
+  for (const std::string& what : all_keys(before, after)) {
+    Change change{what, value_of(before, what), value_of(after, what)};
+    if (change.before != change.after) {
+      out.push_back(std::move(change));
+    }
+  }
+  return out;
+}
+
+struct Counted {
+  std::string what = {};
+  std::string how = {};
+  std::uint64_t before = 0;
+  std::uint64_t after = 0;
+};
+
+using Counts = std::map<std::pair<std::string, std::string>, LaunchSummary::Count>;
+
+std::vector<Counted> side_by_side(const Counts& before, const Counts& after) {
+  std::map<std::pair<std::string, std::string>, Counted> both;
+  for (const auto& [key, count] : before) {
+    both[key] = {key.first, key.second, count, 0};
+  }
+  for (const auto& [key, count] : after) {
+    Counted& counted = both[key];
+    counted = {key.first, key.second, counted.before, count};
+  }
+  std::vector<Counted> out;
+  for (auto& [key, counted] : both) {
+    out.push_back(std::move(counted));
+  }
+  return out;
+}
+
+std::string shown(const std::optional<std::string>& value) {
+  return value ? text::printable(*value, 200) : std::string("-");
+}
+
+std::string heading(std::string_view side, const LaunchSummary& launch) {
+  std::string out = text::cat(side, ": ", text::printable(launch.file()), ", ", text::printable(launch.began(), 64));
+  if (!launch.refusal().empty()) {
+    out += text::cat("\n   refused: ", text::printable(launch.refusal(), 1024));
+  } else if (!launch.launched()) {
+    out += "\n   nothing was launched";
+  }
+  if (launch.damaged() != 0) {
+    out += text::cat("\n   ", launch.damaged(), " damaged lines were left out (see audit verify)");
+  }
+  return out + '\n';
+}
+
+std::string table(std::string_view title, const std::vector<Counted>& rows) {
+  std::string out = text::cat('\n', title, ":", rows.empty() ? " none\n" : " (A, B)\n");
+  for (const Counted& row : rows) {
+    out += text::cat("  ", text::printable(row.what, 128), row.how.empty() ? "" : " ", text::printable(row.how, 128),
+                     ": ", row.before, ", ", row.after, '\n');
+  }
+  return out;
+}
+
+void write_side(json::Writer& out, std::string_view side, const LaunchSummary& launch) {
+  out.key(side).begin_object().member("file", launch.file()).member("time", launch.began());
+  out.member_bool("launched", launch.launched());
+  if (!launch.refusal().empty()) {
+    out.member("refusal", launch.refusal());
+  }
+  out.member_int("damaged_lines", static_cast<std::int64_t>(launch.damaged()));
+  out.end_object();
+}
+
+void write_value(json::Writer& out, std::string_view side, const std::optional<std::string>& value) {
+  out.key(side);
+  if (value) {
+    out.string(*value);
+  } else {
+    out.null();
+  }
+}
+
+void write_counts(json::Writer& out, std::string_view key, std::string_view what, std::string_view how,
+                  const std::vector<Counted>& rows) {
+  out.key(key).begin_array();
+  for (const Counted& row : rows) {
+    out.begin_object().member(what, row.what).member(how, row.how);
+    out.member_int("before", static_cast<std::int64_t>(row.before));
+    out.member_int("after", static_cast<std::int64_t>(row.after)).end_object();
+  }
+  out.end_array();
+}
+
+}  // namespace
+
+std::string comparison_text(const LaunchSummary& before, const LaunchSummary& after) {
+  std::string out = heading("A", before) + heading("B", after);
+  const std::vector<Change> changed = changes(before, after);
+  out += text::cat("\nchanged: ", changed.empty() ? "nothing\n" : "(A -> B)\n");
+  for (const Change& change : changed) {
+    out += text::cat("  ", text::printable(change.what, 256), ": ", shown(change.before), " -> ", shown(change.after),
+                     '\n');
+  }
+  out += "\nallowed in both:\n";
+  for (const std::string& what : all_keys(before, after)) {
+    const std::optional<std::string> value = value_of(before, what);
+    if (value && value == value_of(after, what)) {
+      out += text::cat("  ", text::printable(what, 256), ": ", shown(value), '\n');
+    }
+  }
+  out += table("calls", side_by_side(before.calls(), after.calls()));
+  out += table("other records", side_by_side(before.others(), after.others()));
+  out += text::cat("\nfile access: ", kNotObserved, '\n');
+  return out;
+}
+
+std::string comparison_json(const std::string& server, const LaunchSummary& before, const LaunchSummary& after) {
+  json::Writer out;
+  out.begin_object().member("format", "mcp-cordon.audit-compare").member_int("version", 1).member("server", server);
+  write_side(out, "before", before);
+  write_side(out, "after", after);
+  out.key("changes").begin_array();
+  for (const Change& change : changes(before, after)) {
+    out.begin_object().member("what", change.what);
+    write_value(out, "before", change.before);
+    write_value(out, "after", change.after);
+    out.end_object();
+  }
+  out.end_array().key("same").begin_object();
+  for (const std::string& what : all_keys(before, after)) {
+    const std::optional<std::string> value = value_of(before, what);
+    if (value && value == value_of(after, what)) {
+      out.member(what, *value);
+    }
+  }
+  out.end_object();
+  write_counts(out, "calls", "tool", "decision", side_by_side(before.calls(), after.calls()));
+  write_counts(out, "records", "event", "reason", side_by_side(before.others(), after.others()));
+  out.member("file_access", kNotObserved).end_object();
+  return out.take();
+}
+
+}  // namespace cordon::app
