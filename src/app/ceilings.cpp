@@ -184,9 +184,10 @@ std::vector<Error> excesses(const Caller& caller, const policy::Policy& policy, 
 
 Error joined(const std::vector<Error>& excesses) {
   CORDON_ASSERT(!excesses.empty());
-  Error out = excesses.front();
-  for (std::size_t i = 1; i < std::min(excesses.size(), kMaxShown); ++i) {
-    out.detail += text::cat(" | ", excesses[i].where, ": ", excesses[i].detail);
+  // Both places stand in the detail: that is what a client is told.
+  Error out{excesses.front().code, {}, {}, excesses.front().remedy};
+  for (std::size_t i = 0; i < std::min(excesses.size(), kMaxShown); ++i) {
+    out.detail += text::cat(i == 0 ? "" : " | ", excesses[i].where, ": ", excesses[i].detail);
   }
   if (excesses.size() > kMaxShown) {
     out.detail += text::cat(" | and ", excesses.size() - kMaxShown, " more; mcp-cordon check shows them");

@@ -33,7 +33,7 @@ std::vector<Error> check_ceilings(const Caller& caller, const std::vector<std::s
 std::vector<Error> excesses(const Caller& caller, const policy::Policy& policy, std::string_view text,
                             const std::vector<LoadedCeiling>& ceilings);
 
-// All of them as one error: the place of the first, and the others in its detail, up to a bound.
+// All of them as one error, up to a bound, each with its places in the detail.
 Error joined(const std::vector<Error>& excesses);
 
 }  // namespace cordon::app

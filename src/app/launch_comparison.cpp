@@ -70,6 +70,11 @@ std::vector<Counted> side_by_side(const Counts& before, const Counts& after) {
   return out;
 }
 
+// Why something holds is of interest where that changed; a list of reasons is none.
+bool is_worth_a_line(const std::string& what, bool both_sides_have_it) {
+  return both_sides_have_it || !what.ends_with(".reason");
+}
+
 std::string shown(const std::optional<std::string>& value) {
   return value ? text::printable(*value, 200) : std::string("-");
 }
@@ -133,13 +138,16 @@ std::string comparison_text(const LaunchSummary& before, const LaunchSummary& af
   const std::vector<Change> changed = changes(before, after);
   out += text::cat("\nchanged: ", changed.empty() ? "nothing\n" : "(A -> B)\n");
   for (const Change& change : changed) {
+    if (!is_worth_a_line(change.what, change.before && change.after)) {
+      continue;
+    }
     out += text::cat("  ", text::printable(change.what, 256), ": ", shown(change.before), " -> ", shown(change.after),
                      '\n');
   }
   out += "\nallowed in both:\n";
   for (const std::string& what : all_keys(before, after)) {
     const std::optional<std::string> value = value_of(before, what);
-    if (value && value == value_of(after, what)) {
+    if (value && value == value_of(after, what) && is_worth_a_line(what, false)) {
       out += text::cat("  ", text::printable(what, 256), ": ", shown(value), '\n');
     }
   }

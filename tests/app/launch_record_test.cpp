@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "app/facts.hpp"
 #include "app/installation_key.hpp"
 #include "app/temp_folder.hpp"
 #include "core/json/read.hpp"
@@ -26,6 +27,9 @@ TEST_CASE("the record of a launch holds names and digests and no value") {
   LoadedPolicy loaded;
   loaded.location.path = "/p/one.yaml";
   loaded.digest = "sha256:policy";
+  loaded.ceilings.resize(1);
+  loaded.ceilings[0].ceiling.file = "/etc/mcp-cordon/ceiling.yaml";
+  loaded.ceilings[0].digest = "sha256:ceiling";
   LoadedSnapshot snapshot;
   snapshot.location.path = "/p/one.catalog.json";
   snapshot.digest = "sha256:file";
@@ -36,6 +40,13 @@ TEST_CASE("the record of a launch holds names and digests and no value") {
   planned.plan.argv = {"/usr/bin/node", "--token", "t0ken"};
   planned.plan.environment = {"API_TOKEN=s3cret", "HOME=/home/cordon"};
   planned.plan.guarantees = {{"network", sandbox::Strength::enforced, "net namespace"}};
+  sandbox::ViewEntry grant;
+  grant.kind = sandbox::EntryKind::bind;
+  grant.source = "/data/out";
+  grant.target = "/out";
+  grant.writable = true;
+  grant.grant = true;
+  planned.plan.view = {grant};
   planned.prepared.environment_names = {"API_TOKEN", "HOME"};
   planned.prepared.fingerprint.executable = "sha256:node";
   const std::string record = launch_record({"run", loaded, snapshot, planned, {"the script changed"}, true});
@@ -57,7 +68,27 @@ TEST_CASE("the record of a launch holds names and digests and no value") {
   CHECK(root.find("guarantees").find("network").find("strength").string() == "enforced");
   CHECK(root.find("environment_names").size() == 2);
   CHECK(root.find("launch_differences").size() == 1);
+  CHECK(root.find("ceilings").find("/etc/mcp-cordon/ceiling.yaml").string() == "sha256:ceiling");
+  CHECK(root.find("grants").find("/data/out").string() == "write");
+  CHECK(text("facts_digest").starts_with("sha256:"));
   CHECK(root.find("read_only").boolean());
+}
+
+TEST_CASE("the digest of facts hangs on the names that a policy passes, not on those that the caller has") {
+  policy::Launch launch;
+  launch.pass = {"LANG", "TZ"};
+  sandbox::Plan with;
+  with.environment = {"HOME=/home/cordon", "LANG=C", "PATH=/bin"};
+  sandbox::Plan without = with;
+  without.environment = {"HOME=/home/cordon", "PATH=/bin"};
+  CHECK(facts_digest(launch, with) == facts_digest(launch, without));
+  sandbox::Plan other = with;
+  other.argv = {"node"};
+  CHECK(facts_digest(launch, with) != facts_digest(launch, other));
+  launch.pass = {"LANG"};
+  const std::string fewer = facts_digest(launch, with);
+  launch.pass = {"LANG", "TZ"};
+  CHECK(facts_digest(launch, with) != fewer);
 }
 
 TEST_CASE("an installation keeps its key, and another has another") {

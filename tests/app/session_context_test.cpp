@@ -61,20 +61,6 @@ TEST_CASE("a policy that others may write is not read") {
   CHECK(load_policy(f.caller, {"", path}).error().code == Errc::file_untrusted);
 }
 
-TEST_CASE("while a ceiling is in force nothing is loaded") {
-  Fixture f;
-  const std::string path = f.policy();
-  SUBCASE("named by the environment") { f.caller.environment["MCP_CORDON_CEILING"] = "/does/not/exist"; }
-  SUBCASE("of the system") { f.temp.file("etc/mcp-cordon/ceiling.yaml", "version: 1\n"); }
-  SUBCASE("of the system, as a dangling symlink") {
-    f.temp.folder("etc/mcp-cordon");
-    f.temp.link("etc/mcp-cordon/ceiling.yaml", "/does/not/exist");
-  }
-  const Error error = load_policy(f.caller, {"", path}).error();
-  CHECK(error.code == Errc::isolation_conflict);
-  CHECK(error.detail.find("not supported by this version") != std::string::npos);
-}
-
 TEST_CASE("without a snapshot only catalog.missing: flag lets run go on") {
   const Fixture f;
   const LoadedPolicy block = f.loaded();

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/policy/ceiling.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+
+using namespace cordon;
+using namespace cordon::policy;
+
+namespace {
+
+struct Fixture {
+  Policy policy = {};
+  Places places = {{"", {1, 1}}};
+  Ceiling ceiling = {};
+
+  Limit& limit(const std::string& key) {
+    Limit& out = ceiling.limits[key];
+    out.position = {7, 3};
+    return out;
+  }
+  void items(const std::string& key, const std::vector<std::string>& texts) {
+    Limit& out = limit(key);
+    out.items.clear();
+    for (const std::string& text : texts) {
+      out.items.push_back({text, {}});
+    }
+  }
+  // Keys of all excesses, each once, in order.
+  std::string keys() const {
+    std::string out;
+    std::string last;
+    for (const Excess& excess : compare(policy, places, ceiling)) {
+      if (excess.key != last) {
+        out += (out.empty() ? "" : " ") + excess.key;
+      }
+      last = excess.key;
+    }
+    return out;
+  }
+  bool fits() const { return keys().empty(); }
+};
+
+}  // namespace
+
+TEST_CASE("an empty ceiling limits nothing") {
+  Fixture f;
+  f.policy.isolation.write = {{"/", {}, {}, {}}};
+  f.policy.isolation.backend = Backend::none;
+  CHECK(f.fits());
+}
+
+TEST_CASE("words: as strict or stricter fits, weaker does not, and both lines are named") {
+  Fixture f;
+  f.limit("catalog.missing").word = "block";
+  CHECK(f.fits());
+  f.policy.catalog.missing = Missing::flag;
+  f.places["catalog.missing"] = {12, 5};
+  const std::vector<Excess> found = compare(f.policy, f.places, f.ceiling);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0] == Excess{"catalog.missing", "flag is asked for", "accepts no more than block", {12, 5}, {7, 3}});
+  f.limit("catalog.missing").word = "flag";
+  CHECK(f.fits());
+}
+
+TEST_CASE("a default counts like what is written, and its section stands for it") {
+  Fixture f;
+  f.limit("tools.effects.read").word = "confirm";
+  f.places["tools"] = {9, 1};
+  const std::vector<Excess> found = compare(f.policy, f.places, f.ceiling);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].asked == "allow is asked for by default");
+  CHECK(found[0].asked_at == Position{9, 1});
+}
+
+TEST_CASE("the order of strictness of every word") {
+  // For each key the words from the most permissive to the strictest, as they must never be reordered by accident.
+  const std::map<std::string, std::string> expected = {{"launch.command_from_client", "true false"},
+                                                       {"launch.environment.from_command", "true false"},
+                                                       {"isolation.network", "none"},
+                                                       {"isolation.unix_sockets", "none"},
+                                                       {"isolation.proc", "masked minimal"},
+                                                       {"isolation.nested_userns", "true false"},
+                                                       {"isolation.syscalls", "off default strict"},
+                                                       {"catalog.missing", "flag trust-first-use block"},
+                                                       {"catalog.accept_unattended", "true false"},
+                                                       {"catalog.drift.added", "flag hide"},
+                                                       {"catalog.drift.changed", "flag pinned block hide"},
+                                                       {"catalog.drift.removed", "allow flag"},
+                                                       {"catalog.drift.cosmetic", "allow block"},
+                                                       {"catalog.drift.instructions", "flag pinned block"},
+                                                       {"catalog.drift.identity", "flag pinned block"},
+                                                       {"catalog.drift.capabilities", "hide block"},
+                                                       {"catalog.drift.launch", "flag block"},
+                                                       {"tools.effects.read", "allow flag confirm block hide"},
+                                                       {"tools.effects.write", "allow flag confirm block hide"},
+                                                       {"tools.effects.destructive", "allow flag confirm block hide"},
+                                                       {"tools.effects.execute", "allow flag confirm block hide"},
+                                                       {"tools.effects.send", "allow flag confirm block hide"},
+                                                       {"tools.effects.unknown", "allow flag confirm block hide"},
+                                                       {"client_requests.sampling", "allow flag block"},
+                                                       {"client_requests.elicitation", "allow flag block"},
+                                                       {"client_requests.roots", "allow flag policy block"},
+                                                       {"audit.arguments", "none digest full"}};
+  std::map<std::string, std::string> found;
+  for (const CeilingKey& key : ceiling_keys()) {
+    if (key.kind == LimitKind::word || key.kind == LimitKind::flag) {
+      found.emplace(key.path(), std::string(key.words));
+    }
+  }
+  CHECK(found == expected);
+}
+
+TEST_CASE("every key of the table has what its kind needs, and its default is one of its words") {
+  std::set<std::string> seen;
+  for (const CeilingKey& key : ceiling_keys()) {
+    CAPTURE(key.path());
+    CHECK(seen.insert(key.path()).second);
+    const bool word = key.kind == LimitKind::word || key.kind == LimitKind::flag;
+    const bool number = key.kind == LimitKind::size || key.kind == LimitKind::count;
+    CHECK((key.word != nullptr) == word);
+    CHECK((key.number != nullptr) == number);
+    CHECK((word || number || key.list != nullptr));
+    if (word) {
+      const auto words = text::split(key.words, ' ');
+      REQUIRE(key.standard.has_value());
+      CHECK(std::ranges::find(words, *key.standard) != words.end());
+      // What a policy says by default is a word that the table knows.
+      CHECK(std::ranges::find(words, key.word(Policy{})) != words.end());
+    }
+  }
+}
+
+TEST_CASE("a policy of defaults stays below a ceiling of defaults") {
+  Fixture f;
+  for (const CeilingKey& key : ceiling_keys()) {
+    if (!key.standard) {
+      continue;
+    }
+    Limit& limit = f.limit(key.path());
+    limit.word = *key.standard;
+    for (const std::string_view word : text::split(*key.standard, ' ')) {
+      limit.items.push_back({std::string(word), {}});
+    }
+  }
+  CHECK(f.keys() == "");
+}
+
+TEST_CASE("numbers: at most, and one that is not written is no limit") {
+  Fixture f;
+  f.limit("isolation.limits.memory").number = 1000;
+  CHECK(f.keys() == "isolation.limits.memory");
+  f.policy.isolation.limits.memory_bytes = 1001;
+  CHECK(f.keys() == "isolation.limits.memory");
+  f.policy.isolation.limits.memory_bytes = 1000;
+  CHECK(f.fits());
+  f.limit("isolation.limits.cpu_seconds").number = 5;
+  CHECK(f.keys() == "isolation.limits.cpu_seconds");
+}
+
+TEST_CASE("names of the environment match by globs, each by itself") {
+  Fixture f;
+  f.policy.launch.pass = {"LANG", "LC_ALL", "AWS_SECRET"};
+  f.policy.launch.set = {{"NODE_ENV", "x"}};
+  f.items("launch.environment.pass", {"LANG", "LC_*"});
+  f.items("launch.environment.set", {});
+  f.places["launch.environment.pass[2]"] = {5, 30};
+  const std::vector<Excess> found = compare(f.policy, f.places, f.ceiling);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].asked == "'AWS_SECRET' is asked for");
+  CHECK(found[0].most == "accepts no more than LANG, LC_*");
+  CHECK(found[0].asked_at == Position{5, 30});
+  CHECK(found[1].most == "accepts no more than nothing");
+}
+
+TEST_CASE("secrets are limited by where they come from") {
+  Fixture f;
+  f.policy.launch.secrets["A"] = {Secret::Source::env, "GITHUB_TOKEN", {}};
+  f.policy.launch.secrets["B"] = {Secret::Source::file, "/keys/b", {}};
+  f.items("launch.environment.from_env", {"GITHUB_*"});
+  f.items("launch.environment.from_file", {"/keys"});
+  f.limit("launch.environment.from_command").word = "false";
+  CHECK(f.fits());
+  f.policy.launch.secrets["A"].from = "AWS_SECRET";
+  f.policy.launch.secrets["B"].from = "/keyring/b";
+  f.policy.launch.secrets["C"] = {Secret::Source::command, "", {"pass", "show"}};
+  CHECK(f.keys() == "launch.environment.from_env launch.environment.from_file launch.environment.from_command");
+}
+
+TEST_CASE("auto asks for both of its backends; a preset none asks for nothing") {
+  Fixture f;
+  f.items("isolation.backend", {"native"});
+  CHECK(f.keys() == "isolation.backend");
+  f.policy.isolation.backend = Backend::native;
+  CHECK(f.fits());
+  f.items("isolation.filesystem.runtime", {"node"});
+  CHECK(f.keys() == "isolation.filesystem.runtime");
+  f.policy.isolation.runtime = {"none"};
+  CHECK(f.fits());
+}
+
+TEST_CASE("what must be demanded is missed one by one") {
+  Fixture f;
+  f.items("isolation.require", {"network", "limits"});
+  CHECK(f.keys() == "isolation.require");
+  f.policy.isolation.require = {"limits", "network"};
+  CHECK(f.fits());
+  f.policy.isolation.require = {};
+  CHECK(compare(f.policy, f.places, f.ceiling).size() == 2);
+}
+
+TEST_CASE("grants: write implies read, and a denial makes a grant no smaller") {
+  Fixture f;
+  f.items("isolation.filesystem.read", {"/srv/docs"});
+  f.items("isolation.filesystem.write", {"/srv/out"});
+  f.policy.isolation.read = {{"/srv/docs/a", {}, {}, {}}, {"/srv/out", {}, {}, {}}};
+  f.policy.isolation.write = {{"/srv/out/b", {}, {}, {}}};
+  CHECK(f.fits());
+  f.policy.isolation.write = {{"/srv/docs", {}, {}, {}}};
+  CHECK(f.keys() == "isolation.filesystem.write");
+  f.policy.isolation.write = {};
+  f.policy.isolation.read = {{"/srv", {}, {}, {}}};
+  f.policy.isolation.deny = {{"/srv/private", {}, {}, {}}};
+  CHECK(f.keys() == "isolation.filesystem.read");
+}
+
+TEST_CASE("a rule is held to the strictest class, since it may meet a tool of any") {
+  Fixture f;
+  f.policy.tools.rules = {{{"a"}, Action::confirm, {}}, {{"b"}, Action::hide, {}}, {{"c"}, Action::allow, {}}};
+  f.limit("tools.effects.read").word = "allow";
+  CHECK(f.fits());
+  f.limit("tools.effects.destructive").word = "block";
+  f.places["tools.rules[2].action"] = {20, 9};
+  const std::vector<Excess> found = compare(f.policy, f.places, f.ceiling);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].key == "tools.rules[0].action");
+  CHECK(found[1].asked_at == Position{20, 9});
+  CHECK(found[1].most == "accepts no more than block for one of them");
+}
+
+TEST_CASE("excesses are bounded") {
+  Fixture f;
+  f.items("launch.environment.pass", {});
+  for (int i = 0; i < 1000; ++i) {
+    f.policy.launch.pass.push_back("N" + std::to_string(i));
+  }
+  CHECK(compare(f.policy, f.places, f.ceiling).size() == kMaxExcesses);
+}
