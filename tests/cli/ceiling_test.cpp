@@ -125,12 +125,19 @@ TEST_CASE("a ceiling that is named and cannot be used stops everything") {
     ceiling = m.ceiling("isolation: {backends: [native]}\n");
     type = "policy_invalid";
   }
-  SUBCASE("no name at all") { ceiling = ""; }
   CHECK(m.refusal({"--ceiling=" + ceiling}) == type);
   for (const std::string command : {"facts", "capture", "diff"}) {
     CAPTURE(command);
     CHECK(m.tool(command, {"--ceiling=" + ceiling}).status >= 64);
   }
+  CHECK_FALSE(m.touched());
+}
+
+TEST_CASE("a ceiling without a name is no ceiling that is left out") {
+  Marked m;
+  CHECK(m.tool("run", {"--ceiling="}).status == 2);
+  CHECK(m.refusal({"--ceiling", ""}) == "file_unreadable");
+  CHECK(m.tool("facts", {"--ceiling", ""}).status == 92);
   CHECK_FALSE(m.touched());
 }
 
@@ -155,9 +162,9 @@ TEST_CASE("check reports every excess as a finding, and the ceiling's own faults
   CHECK(holds(over.out, policy + ":12:11: catalog.missing: flag is asked for"));
   CHECK(m.place.tool({"check", policy, "--ceiling", m.ceiling("audit: {}\n")}).status == 0);
   CHECK(m.place.tool({"check", "--ceiling", m.ceiling("audit: {}\n")}).status == 0);
-  const Outcome faulty = m.place.tool({"check", "--ceiling", m.ceiling("audti: {}\nlaunhc: {}\n")});
+  const Outcome faulty = m.place.tool({"check", "--ceiling", m.ceiling("audt: {}\nlaunhc: {}\n")});
   CHECK(faulty.status == 1);
-  CHECK(holds(faulty.out, "unknown key 'audti' (did you mean 'audit'?)"));
+  CHECK(holds(faulty.out, "unknown key 'audt' (did you mean 'audit'?)"));
   CHECK(holds(faulty.out, "unknown key 'launhc' (did you mean 'launch'?)"));
 }
 
