@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/text.hpp"
 #include "formats/policy_yaml.hpp"
 
 using namespace cordon;
@@ -87,6 +88,27 @@ TEST_CASE("every fault of a ceiling is found in one go, with its place and the n
     found += error.to_string() + "\n";
   }
   CHECK(found == data("ceiling-faulty.expected"));
+}
+
+TEST_CASE("the page on ceilings has an example that is read, and names every key and every order") {
+  std::ifstream file(std::string(CORDON_DOCS_DIR) + "/formats/ceiling.md", std::ios::binary);
+  REQUIRE(file.good());
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t begin = page.find("```yaml\n") + 8;
+  accept(page.substr(begin, page.find("```", begin) - begin));
+  for (const policy::CeilingKey& key : policy::ceiling_keys()) {
+    CAPTURE(key.path());
+    const auto names = [&page](const std::string& word) { return page.find(word) != std::string::npos; };
+    CHECK((names(text::cat("`", key.key, "`")) || names(key.path() + "`") || names(text::cat(key.section, ".*`"))));
+    if (key.kind != policy::LimitKind::word || key.words.find(' ') == std::string::npos) {
+      continue;
+    }
+    std::string order;
+    for (const std::string_view word : text::split(key.words, ' ')) {
+      order += text::cat(order.empty() ? "`" : ", `", word, "`");
+    }
+    CHECK(page.find("| " + order + " |") != std::string::npos);
+  }
 }
 
 TEST_CASE("no ceiling at all is an error, and so is another version") {
