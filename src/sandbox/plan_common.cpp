@@ -134,6 +134,11 @@ Result<Plan> common_plan(const LaunchSpec& spec, const HostFacts& facts, std::st
   plan.argv = spec.argv;
   plan.executable = spec.executable.empty() ? spec.argv.front() : spec.executable;
   plan.executable_identity = facts.program.identity;
+  if (spec.stand_in) {
+    plan.argv = spec.stand_in->argv;
+    plan.executable = spec.stand_in->program;
+    plan.executable_identity = {spec.stand_in->device, spec.stand_in->inode};
+  }
   plan.environment = spec.environment;
   plan.hostname = std::string(kHostnameInside);
   plan.switch_user = facts.root();

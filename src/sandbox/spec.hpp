@@ -29,6 +29,16 @@ struct Mount {
   std::string source = {};  // outside: absolute, resolved, no symlink in it
   std::string target = {};  // inside: absolute
   bool writable = false;
+  // Everybody may use it, so that root may show it also where owners cannot be mapped.
+  bool usable_as_is = false;
+};
+
+// What is started in place of the server while everything is planned for the server: a look from inside.
+struct StandIn {
+  std::string program = {};  // absolute, real, shown by a mount of the spec
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::vector<std::string> argv = {};
 };
 
 struct Limits {
@@ -58,6 +68,7 @@ struct LaunchSpec {
   std::optional<std::string> user = {};  // account to run as when started by root
   Limits limits = {};                    // written in the policy: required
   Limits default_limits = {};            // where `limits` says nothing; may hold in part only
+  std::optional<StandIn> stand_in = {};
 };
 
 }  // namespace cordon::sandbox

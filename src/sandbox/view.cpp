@@ -170,7 +170,7 @@ Result<std::vector<ViewEntry>> build_view(const LaunchSpec& spec, const HostFact
                    .writable = mount.writable,
                    .executable = true,
                    .grant = true,
-                   .owners = Owners::mapped});
+                   .owners = mount.usable_as_is ? Owners::mapped_if_possible : Owners::mapped});
   }
   // A parent before what lies in it, else it would hide it.
   const auto sort = [&own] {

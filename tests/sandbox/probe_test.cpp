@@ -5,30 +5,26 @@
 #include <unistd.h>
 
 #include "base/text.hpp"
-#include "canaries.hpp"
+#include "planted.hpp"
 
 using namespace cordon;
 using sandbox::BackendChoice;
+using sandbox::boundary::Verdict;
 
 namespace {
 
-constexpr std::size_t kAtLeast = 200;
+constexpr int kAttemptsAtLeast = 200;
 
 std::string hold(BackendChoice backend) {
-  const test::Canaries canaries;
-  std::size_t checks = 0;
-  std::string wrong = test::breaches(test::plan_for(canaries.spec(backend)), checks);
-  // What the probe did where it may, seen from here.
-  const auto exists = [&](const char* name) { return ::access((canaries.folder() / name).c_str(), F_OK) == 0; };
-  if (exists("beside") || exists("read/new") || !exists("read/file") || !exists("write/secret.txt")) {
-    wrong += "something changed outside\n";
-  }
+  const test::Planted planted;
+  const test::Look look = test::look(planted.plan(backend), planted);
+  std::string wrong = test::wrong_in(look);
   struct stat status = {};
-  if (::stat((canaries.folder() / "write/folder/moved").c_str(), &status) != 0 || status.st_uid != ::geteuid()) {
+  if (::stat((planted / "write/folder/moved").c_str(), &status) != 0 || status.st_uid != ::geteuid()) {
     wrong += "what was written does not belong to the owner outside\n";
   }
-  if (wrong.empty() && checks < kAtLeast) {
-    return text::cat("only ", checks, " checks were made");
+  if (wrong.empty() && look.attempts < kAttemptsAtLeast) {
+    return text::cat("only ", look.attempts, " attempts were made");
   }
   return wrong;
 }
@@ -59,10 +55,30 @@ TEST_CASE("bubblewrap holds against the probe as an ordinary user") {
   }
 }
 
-TEST_CASE("started without a sandbox, the probe does nothing") {
+TEST_CASE("started by mistake, the probe does nothing") {
   sandbox::LaunchSpec spec = test::spec_for({CORDON_TEST_PROBE, "key=/etc/hostname"}, BackendChoice::none);
   const test::Outcome outcome = test::run(test::plan_for(spec));
   CHECK(outcome.exit_code == 3);
-  CHECK(outcome.out.find("\"id\":\"inside\"") != std::string::npos);
+  CHECK(outcome.out.find("\"id\":\"probe.token\"") != std::string::npos);
   CHECK(outcome.out.find('\n') == outcome.out.size() - 1);
+}
+
+TEST_CASE("outside, with a token, the probe does only what is harmless") {
+  const test::Planted planted;
+  const test::Look look =
+      test::look(planted.plan(BackendChoice::none, [](sandbox::LaunchSpec& spec) { spec.deny.clear(); }), planted);
+  CHECK(look.error == "");
+  for (const auto& finding : look.findings) {
+    CAPTURE(finding.id);
+    if (finding.id == "processes.inside") {
+      CHECK(finding.verdict == Verdict::expected);
+    }
+    for (const char* id : {"network.addresses", "network.metadata", "processes.signal", "syscalls.mounts",
+                           "proc.kernel_settings", "filesystem.write_system", "limits.fork_bomb", "devices.nodes"}) {
+      if (finding.id == id) {
+        CHECK(finding.verdict == Verdict::not_applicable);
+        CHECK(finding.reason.find("not tried: ") == 0);
+      }
+    }
+  }
 }

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "base/text.hpp"
-#include "canaries.hpp"
+#include "planted.hpp"
 
 using namespace cordon;
 using sandbox::BackendChoice;
@@ -25,9 +25,9 @@ void leave_out(Plan& plan, Step step) {
 }
 
 // "" when leaving the step out was noticed, by the stage or by the probe.
-std::string unnoticed(const Plan& plan, std::string_view what) {
-  std::size_t checks = 0;
-  return test::breaches(plan, checks).empty() ? text::cat("not noticed: without ", what, "\n") : std::string();
+std::string unnoticed(const Plan& plan, const test::Planted& planted, std::string_view what) {
+  return test::wrong_in(test::look(plan, planted)).empty() ? text::cat("not noticed: without ", what, "\n")
+                                                           : std::string();
 }
 
 std::vector<Step> all_steps(const Plan& plan) {
@@ -45,8 +45,8 @@ bool shows_in_probe(Step step) {
 }
 
 std::string without_each_step(BackendChoice backend) {
-  const test::Canaries canaries;
-  const Plan whole = test::plan_for(canaries.spec(backend));
+  const test::Planted planted;
+  const Plan whole = planted.plan(backend);
   std::string wrong;
   for (const Step step : all_steps(whole)) {
     if (!shows_in_probe(step)) {
@@ -54,17 +54,17 @@ std::string without_each_step(BackendChoice backend) {
     }
     Plan plan = whole;
     leave_out(plan, step);
-    wrong += unnoticed(plan, name(step));
+    wrong += unnoticed(plan, planted, name(step));
     leave_out(plan, Step::attest);
-    wrong += unnoticed(plan, text::cat(name(step), " and attest"));
+    wrong += unnoticed(plan, planted, text::cat(name(step), " and attest"));
   }
   return wrong;
 }
 
 // Arguments of bubblewrap whose loss must show. The user namespace is implied by the others.
 std::string without_each_argument() {
-  const test::Canaries canaries;
-  const Plan whole = test::plan_for(canaries.spec(BackendChoice::bubblewrap));
+  const test::Planted planted;
+  const Plan whole = planted.plan(BackendChoice::bubblewrap);
   std::string wrong;
   for (const std::string_view option :
        {"--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup", "--as-pid-1"}) {
@@ -73,28 +73,28 @@ std::string without_each_argument() {
     if (plan.tool_arguments.size() == whole.tool_arguments.size()) {
       return text::cat("no ", option);
     }
-    wrong += unnoticed(plan, option);
+    wrong += unnoticed(plan, planted, option);
   }
   for (const ToolArgumentKind kind : {ToolArgumentKind::freeze, ToolArgumentKind::cover}) {
     Plan plan = whole;
     std::erase_if(plan.tool_arguments, [&](const auto& argument) { return argument.kind == kind; });
-    wrong += unnoticed(plan, "freezes or covers");
+    wrong += unnoticed(plan, planted, "freezes or covers");
   }
   Plan plan = whole;
   const auto remount = std::find_if(plan.tool_arguments.rbegin(), plan.tool_arguments.rend(),
                                     [](const auto& argument) { return argument.text == "--remount-ro"; });
   plan.tool_arguments.erase(remount.base() - 1, remount.base() + 1);
-  return wrong + unnoticed(plan, "the read-only root");
+  return wrong + unnoticed(plan, planted, "the read-only root");
 }
 
 // What a race would do: bubblewrap mounts something else than what was looked at.
 std::string with_another_source() {
-  const test::Canaries canaries;
-  Plan plan = test::plan_for(canaries.spec(BackendChoice::bubblewrap));
-  std::filesystem::create_directory(canaries.folder() / "other");
+  const test::Planted planted;
+  Plan plan = planted.plan(BackendChoice::bubblewrap);
+  std::filesystem::create_directory(planted.folder() / "other");
   for (auto& argument : plan.tool_arguments) {
-    if (argument.kind == ToolArgumentKind::source && plan.view[argument.entry].target == canaries.folder() / "read") {
-      argument = {.text = canaries.folder() / "other"};
+    if (argument.kind == ToolArgumentKind::source && plan.view[argument.entry].target == planted / "read") {
+      argument = {.text = planted.folder() / "other"};
     }
   }
   std::erase_if(plan.tool_arguments, [](const auto& argument) { return argument.kind == ToolArgumentKind::cover; });
@@ -134,11 +134,11 @@ TEST_CASE("root that does not stop being root is noticed") {
       continue;
     }
     // Only the steps of root's own: the others are left out as an ordinary user, who could do no harm.
-    const test::Canaries canaries;
+    const test::Planted planted;
     for (const Step step : {Step::identity, Step::sources}) {
-      Plan plan = test::plan_for(canaries.spec(backend));
+      Plan plan = planted.plan(backend);
       leave_out(plan, step);
-      CHECK(unnoticed(plan, name(step)) == "");
+      CHECK(unnoticed(plan, planted, name(step)) == "");
     }
   }
 }

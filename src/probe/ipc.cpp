@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared memory and sockets of others. A read-only mount stops neither connect() nor the opening of a FIFO.
+#include <fcntl.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "probe/check.hpp"
+#include "probe/proof.hpp"
+#include "probe/sockets.hpp"
+
+namespace cordon::probe {
+namespace {
+
+bool missing(const Request& request, Result& result, const char* canary) {
+  if (request.has(canary)) {
+    return false;
+  }
+  result.not_applicable("nothing was planted");
+  return true;
+}
+
+void own_namespace(const Request& request, Result& result) {
+  if (!missing(request, result, "outside_ipc")) {
+    result.equal("ipc namespace", "another",
+                 namespace_name("ipc") == request.one("outside_ipc") ? "the launcher's" : "another");
+  }
+}
+
+void shared_memory(const Request& request, Result& result) {
+  if (missing(request, result, "shm")) {
+    return;
+  }
+  result.denied("shmat", [&] {
+    void* memory = ::shmat(request.number("shm"), nullptr, SHM_RDONLY);
+    if (memory == reinterpret_cast<void*>(-1)) {
+      return errno;
+    }
+    ::shmdt(memory);
+    return 0;
+  });
+}
+
+void own_shared_memory(const Request&, Result& result) {
+  result.allowed("shmget", [] {
+    const int id = ::shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+    const int error_number = result_of(id);
+    if (id >= 0) {
+      ::shmctl(id, IPC_RMID, nullptr);
+    }
+    return error_number;
+  });
+}
+
+void abstract_socket(const Request& request, Result& result) {
+  if (!missing(request, result, "abstract")) {
+    result.denied("connect", [&] { return connect_abstract(request.one("abstract")); });
+  }
+}
+
+void path_socket(const Request& request, Result& result) {
+  if (missing(request, result, "socket")) {
+    return;
+  }
+  if (request.shown(request.one("socket"))) {
+    result.not_applicable("the policy grants the folder that holds the canaries");
+    return;
+  }
+  result.denied("connect", [&] { return connect_path(request.one("socket")); });
+}
+
+void socket_in_grant(const Request& request, Result& result) {
+  if (!missing(request, result, "read")) {
+    result.denied("connect", [&] { return connect_path(request.one("read") + "/socket"); });
+  }
+}
+
+void fifo_in_grant(const Request& request, Result& result) {
+  if (!missing(request, result, "read")) {
+    result.denied("open for writing", [&] { return open_for_writing(request.one("read") + "/fifo"); });
+  }
+}
+
+constexpr std::array kChecks = {
+    Check{"ipc.own_namespace", "ipc.own", "ipc namespace", Place::anywhere, own_namespace},
+    Check{"ipc.shared_memory", "ipc.own", "ipc namespace", Place::anywhere, shared_memory},
+    Check{"ipc.own_shared_memory", "ipc.own", "ipc namespace", Place::inside, own_shared_memory},
+    Check{"ipc.abstract_socket", "ipc.own", "network namespace, Landlock scope", Place::anywhere, abstract_socket},
+    Check{"ipc.path_socket", "ipc.own", "view", Place::anywhere, path_socket},
+    Check{"ipc.socket_in_grant", "ipc.unix_sockets", "Landlock", Place::anywhere, socket_in_grant},
+    Check{"ipc.fifo_in_grant", "filesystem.write", "Landlock", Place::anywhere, fifo_in_grant},
+};
+
+}  // namespace
+
+std::span<const Check> ipc_checks() { return kChecks; }
+
+}  // namespace cordon::probe

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include "base/text.hpp"
+#include "probe/check.hpp"
+#include "probe/proof.hpp"
+
+namespace cordon::probe {
+namespace {
+
+// How far we may go, and why no further.
+struct Standing {
+  std::string not_inside = {};
+  std::string not_alone = {};
+
+  const std::string* reason_against(Place place) const {
+    switch (place) {
+      case Place::anywhere:
+        return nullptr;
+      case Place::inside:
+        return not_inside.empty() ? nullptr : &not_inside;
+      case Place::lo_only:
+        return not_inside.empty() ? (not_alone.empty() ? nullptr : &not_alone) : &not_inside;
+    }
+    return &not_inside;
+  }
+};
+
+class Lines {
+ public:
+  void print(const std::string& line) {
+    ++count_;
+    std::puts(line.c_str());
+    std::fflush(stdout);
+  }
+  int count() const { return count_; }
+
+ private:
+  int count_ = 0;
+};
+
+void run_all(std::span<const Check> checks, const Request& request, const Standing& standing, Lines& lines) {
+  for (const Check& check : checks) {
+    Result result;
+    if (const std::string* reason = standing.reason_against(check.place)) {
+      result.not_applicable("not tried: " + *reason);
+    } else {
+      check.run(request, result);
+    }
+    lines.print(result.line(check.id, check.guarantee, check.mechanism));
+  }
+}
+
+// The canary process: somebody outside with a secret in its environment. Ends with whoever holds its stdin.
+int hold() {
+  std::array<char, 64> buffer = {};
+  while (::read(STDIN_FILENO, buffer.data(), buffer.size()) > 0) {
+  }
+  return 0;
+}
+
+int run(const Request& request) {
+  Lines lines;
+  const std::string missing = missing_token(request);
+  Result asked;
+  asked.equal("token", "planted", missing.empty() ? "planted" : missing);
+  lines.print(asked.line("probe.token", "filesystem", "the launcher's token"));
+  if (!missing.empty()) {
+    return kNotInside;
+  }
+  const Standing standing{missing_proof(request), other_interfaces(request)};
+  Result inside;
+  inside.equal("proof", "inside", standing.not_inside.empty() ? "inside" : standing.not_inside);
+  lines.print(inside.line("processes.inside", "processes.own", "namespaces"));
+  Result alone;
+  alone.equal("interfaces", "lo", standing.not_alone.empty() ? "lo" : standing.not_alone);
+  lines.print(alone.line("network.interfaces", "network.outside", "network namespace"));
+  for (const auto& checks : {start_checks(), view_checks(), grant_checks(), set_id_checks(), procfs_checks(),
+                             process_checks(), ipc_checks(), network_checks(), syscall_checks()}) {
+    run_all(checks, request, standing, lines);
+  }
+  // Without this last line a reader knows that something is missing.
+  std::printf("{\"id\":\"complete\",\"lines\":%d}\n", lines.count());
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace cordon::probe
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "hold") {
+    return cordon::probe::hold();
+  }
+  cordon::probe::Request request;
+  for (int i = 1; i < argc; ++i) {
+    request.add(argv[i]);
+  }
+  return cordon::probe::run(request);
+}

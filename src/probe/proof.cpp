@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/proof.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <unistd.h>
+
+#include <array>
+#include <cctype>
+#include <string_view>
+
+namespace cordon::probe {
+namespace {
+
+constexpr std::size_t kTokenBytes = 64;
+// Our init and this program; wrapping tools add one or two of their own.
+constexpr int kFewProcesses = 8;
+
+std::string first_bytes(const std::string& path, int flags = 0) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
+  std::array<char, 256> buffer = {};
+  const ssize_t length = fd < 0 ? -1 : ::read(fd, buffer.data(), buffer.size());
+  if (fd >= 0) {
+    ::close(fd);
+  }
+  return length > 0 ? std::string(buffer.data(), static_cast<std::size_t>(length)) : std::string();
+}
+
+std::string link_text(const std::string& path) {
+  std::array<char, 256> buffer = {};
+  const ssize_t length = ::readlink(path.c_str(), buffer.data(), buffer.size());
+  return length > 0 ? std::string(buffer.data(), static_cast<std::size_t>(length)) : std::string();
+}
+
+int count_processes() {
+  int count = 0;
+  DIR* folder = ::opendir("/proc");
+  while (const dirent* entry = folder != nullptr ? ::readdir(folder) : nullptr) {
+    count += std::isdigit(static_cast<unsigned char>(entry->d_name[0])) != 0 ? 1 : 0;
+  }
+  if (folder != nullptr) {
+    ::closedir(folder);
+  }
+  return count;
+}
+
+bool is_other(const Request& request, const char* kind) {
+  const std::string& outside = request.one(std::string("outside_") + kind);
+  const std::string here = namespace_name(kind);
+  return !outside.empty() && !here.empty() && here != outside;
+}
+
+// pid 1 is the stage, and there is nothing but it and us.
+std::string missing_init() {
+  const std::string text = first_bytes("/proc/1/cmdline");
+  const std::string init = text.substr(0, text.find('\0'));
+  if (init != "mcp-cordon-stage" && init != "/proc/self/fd/9") {
+    return "pid 1 is not the stage";
+  }
+  if (::getppid() != 1 || ::getpid() > 16) {
+    return "not a child of pid 1";
+  }
+  return count_processes() == 2 ? std::string() : "other processes are in view";
+}
+
+}  // namespace
+
+std::string namespace_name(const char* kind) { return link_text(std::string("/proc/self/ns/") + kind); }
+
+std::string missing_token(const Request& request) {
+  const std::string& token = request.one("token");
+  const std::string& marker = request.one("marker");
+  if (token.size() != kTokenBytes || marker.empty()) {
+    return "no launcher has asked for this";
+  }
+  return first_bytes(marker, O_NOFOLLOW) == token ? std::string() : "what the launcher has planted is not here";
+}
+
+std::string missing_proof(const Request& request) {
+  if (!is_other(request, "pid")) {
+    return "the pid namespace is the launcher's";
+  }
+  if (!is_other(request, "mnt")) {
+    return "the mount namespace is the launcher's";
+  }
+  if (link_text("/proc/self") != std::to_string(::getpid())) {
+    return "/proc is not that of this pid namespace";
+  }
+  const int processes = count_processes();
+  if (processes < 1 || processes > kFewProcesses) {
+    return "other processes are in view";
+  }
+  if (::geteuid() == 0 && !is_other(request, "user")) {
+    return "this is uid 0 of the machine";
+  }
+  return request.has("init") ? missing_init() : std::string();
+}
+
+std::string other_interfaces(const Request& request) {
+  if (!is_other(request, "net")) {
+    return "the network namespace is the launcher's";
+  }
+  struct if_nameindex* list = ::if_nameindex();
+  std::string others;
+  bool any = false;
+  for (std::size_t i = 0; list != nullptr && list[i].if_index != 0; ++i) {
+    any = true;
+    if (std::string_view(list[i].if_name) != "lo") {
+      others += (others.empty() ? "there is another interface than lo: " : ", ") + std::string(list[i].if_name);
+    }
+  }
+  if (list != nullptr) {
+    ::if_freenameindex(list);
+  }
+  return any ? others : "the interfaces cannot be listed";
+}
+
+}  // namespace cordon::probe

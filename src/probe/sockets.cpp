@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/sockets.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+#include "probe/check.hpp"
+
+namespace cordon::probe {
+namespace {
+
+int connect_unix(const std::string& name) {
+  sockaddr_un target = {};
+  if (name.size() > sizeof target.sun_path) {
+    return ENAMETOOLONG;
+  }
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) {
+    return errno;
+  }
+  target.sun_family = AF_UNIX;
+  std::memcpy(target.sun_path, name.data(), name.size());
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+  int error_number = result_of(::connect(fd, reinterpret_cast<sockaddr*>(&target), length));
+  if (error_number == EAGAIN) {
+    error_number = 0;  // it listens, and only its queue is full
+  }
+  ::close(fd);
+  return error_number;
+}
+
+}  // namespace
+
+int open_socket(int family, int type, int protocol) { return result_of_open(::socket(family, type | SOCK_CLOEXEC, protocol)); }
+
+int connect_ip(const char* address, int port, int type) {
+  const int fd = ::socket(AF_INET, type | SOCK_CLOEXEC, 0);
+  if (fd < 0) {
+    return errno;
+  }
+  sockaddr_in target = {};
+  target.sin_family = AF_INET;
+  target.sin_port = htons(static_cast<std::uint16_t>(port));
+  ::inet_pton(AF_INET, address, &target.sin_addr);
+  const int error_number = result_of(::connect(fd, reinterpret_cast<sockaddr*>(&target), sizeof target));
+  ::close(fd);
+  return error_number;
+}
+
+// Through its folder, since a whole path may be longer than an address can hold.
+int connect_path(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const int folder = ::open(path.substr(0, slash + 1).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) {
+    return errno;
+  }
+  const int error_number = connect_unix("/proc/self/fd/" + std::to_string(folder) + path.substr(slash));
+  ::close(folder);
+  return error_number;
+}
+
+int connect_abstract(const std::string& name) { return connect_unix(std::string(1, '\0') + name); }
+
+}  // namespace cordon::probe

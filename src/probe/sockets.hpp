@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Connecting, for the checks of ipc and of the network; each gives an errno, 0 when it worked.
+
+#include <string>
+
+namespace cordon::probe {
+
+int open_socket(int family, int type, int protocol);
+int connect_ip(const char* address, int port, int type);
+int connect_path(const std::string& path);
+int connect_abstract(const std::string& name);
+
+}  // namespace cordon::probe

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the probe is told: where the canaries are, and what the plan says, so that a check knows what to expect.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "sandbox/boundary/canaries.hpp"
+#include "sandbox/paths.hpp"
+#include "sandbox/select.hpp"
+
+namespace cordon::sandbox::boundary {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string namespace_of(const char* kind) {
+  std::array<char, 128> link = {};
+  const ssize_t length = ::readlink(text::cat("/proc/self/ns/", kind).c_str(), link.data(), link.size());
+  return length > 0 ? std::string(link.data(), static_cast<std::size_t>(length)) : std::string();
+}
+
+void add_limit(Words& words, std::string_view name, const std::optional<std::uint64_t>& value) {
+  if (value) {
+    words.push_back(text::cat(name, "=", *value));
+  }
+}
+
+void add_limits(Words& words, const Limits& limits) {
+  add_limit(words, "processes", limits.processes);
+  add_limit(words, "open_files", limits.open_files);
+  add_limit(words, "file_size", limits.file_size_bytes);
+  add_limit(words, "memory", limits.memory_bytes);
+  add_limit(words, "cpu", limits.cpu_seconds);
+}
+
+bool below_writable(const Plan& plan, const ViewEntry& entry) {
+  return std::ranges::any_of(plan.view, [&](const ViewEntry& outer) {
+    return outer.kind == EntryKind::bind && outer.writable && is_within(entry.target, outer.target);
+  });
+}
+
+// `ours`: the folder of the canaries, whose grants have checks of their own.
+void add_view(Words& words, const Plan& plan, std::string_view ours) {
+  for (const ViewEntry& entry : plan.view) {
+    if (entry.kind == EntryKind::tmpfs && entry.writable) {
+      words.push_back(text::cat("private=", entry.target));
+    }
+    if (is_within(entry.target, ours)) {
+      continue;
+    }
+    if (entry.kind == EntryKind::cover && !entry.optional) {
+      words.push_back(text::cat("deny=", entry.target));
+    }
+    if (entry.kind == EntryKind::bind && entry.writable && !entry.grant && !entry.executable) {
+      words.push_back(text::cat("private=", entry.target));  // a kept home
+    } else if (entry.kind == EntryKind::bind) {
+      words.push_back(text::cat("shown=", entry.target));
+      if (entry.writable) {
+        words.push_back(text::cat("writable=", entry.target));
+      } else if (entry.grant && !below_writable(plan, entry)) {
+        words.push_back(text::cat("read_only=", entry.target));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> Canaries::arguments(const Plan& plan) const {
+  Words words = {"mcp-cordon-probe"};
+  const auto add = [&words](std::string_view name, const auto& value) { words.push_back(text::cat(name, "=", value)); };
+  const auto shows = [&plan](const std::string& place) {
+    return std::ranges::any_of(plan.view, [&](const ViewEntry& entry) { return entry.target == place; });
+  };
+  add("token", token_);
+  add("marker", folder_ + "/read/marker");
+  for (const char* kind : {"pid", "mnt", "net", "user", "ipc"}) {
+    add(text::cat("outside_", kind), namespace_of(kind));
+  }
+  if (!plan.steps.init.empty()) {
+    add("init", "stage");
+  }
+  add("key", key_path());
+  add("config", folder_ + "/outside/client.json");
+  add("socket", folder_ + "/outside/socket");
+  add("abstract", abstract_);
+  add("port", port_);
+  add("pid", process_);
+  add("shm", shared_memory_);
+  add("variable", kCanaryVariable);
+  add("descriptor", leak_.get());
+  add("read", folder_ + "/read");
+  add("write", folder_ + "/write");
+  if (shows(folder_ + "/read/secret.txt")) {
+    add("masks", "yes");
+  }
+  if (shows(folder_ + "/write/deep/er/fixed/file") || shows(folder_ + "/write/deep/er/fixed")) {
+    add("nested", "yes");
+  }
+  add("uid", plan.uid);
+  add("gid", plan.gid);
+  if (plan.switch_user) {
+    add("groups", "none");
+  }
+  if (plan.landlock_abi > 0) {
+    add("landlock", plan.landlock_abi);
+  }
+  add("cwd", plan.working_directory);
+  for (const std::string& variable : plan.environment) {
+    add("environment", std::string_view(variable).substr(0, variable.find('=')));
+  }
+  add_limits(words, plan.limits);
+  add_view(words, plan, folder_);
+  return words;
+}
+
+Result<Plan> Canaries::plan(LaunchSpec spec, const HostFacts& facts) const {
+  // Once to learn what the plan says, once more with that as the probe's arguments.
+  StandIn stand_in{.program = probe_, .device = probe_identity_.device, .inode = probe_identity_.inode};
+  stand_in.argv = {"mcp-cordon-probe"};
+  spec.stand_in = stand_in;
+  const Result<Plan> server = select(spec, facts);
+  if (!server) {
+    return server;
+  }
+  spec.stand_in->argv = arguments(*server);
+  return select(spec, facts);
+}
+
+}  // namespace cordon::sandbox::boundary
