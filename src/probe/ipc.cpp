@@ -90,7 +90,7 @@ constexpr std::array kChecks = {
     Check{"ipc.abstract_socket", "ipc.own", "network namespace, Landlock scope", Place::anywhere, abstract_socket},
     Check{"ipc.path_socket", "ipc.own", "view", Place::anywhere, path_socket},
     Check{"ipc.socket_in_grant", "ipc.unix_sockets", "Landlock", Place::anywhere, socket_in_grant},
-    Check{"ipc.fifo_in_grant", "filesystem.write", "Landlock", Place::anywhere, fifo_in_grant},
+    Check{"ipc.fifo_in_grant", "filesystem.fifos", "Landlock", Place::anywhere, fifo_in_grant},
 };
 
 }  // namespace

@@ -47,7 +47,7 @@ bool shows_in_probe(Step step) {
 std::string without_each_step(BackendChoice backend) {
   const test::Planted planted;
   const Plan whole = planted.plan(backend);
-  std::string wrong;
+  std::string wrong = test::wrong_in(test::look(whole, planted));
   for (const Step step : all_steps(whole)) {
     if (!shows_in_probe(step)) {
       continue;
@@ -65,7 +65,7 @@ std::string without_each_step(BackendChoice backend) {
 std::string without_each_argument() {
   const test::Planted planted;
   const Plan whole = planted.plan(BackendChoice::bubblewrap);
-  std::string wrong;
+  std::string wrong = test::wrong_in(test::look(whole, planted));
   for (const std::string_view option :
        {"--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup", "--as-pid-1"}) {
     Plan plan = whole;

@@ -50,8 +50,10 @@ Result<Finding> read_finding(const json::Value& object) {
   return out;
 }
 
-// Details that a plan may leave out without promising them.
-bool promised_only_by_name(std::string_view guarantee) { return guarantee == "ipc.unix_sockets"; }
+// A read-only mount stops neither connect() nor the opening of a FIFO, so that a plan promises them only by name.
+bool promised_only_by_name(std::string_view guarantee) {
+  return guarantee == "ipc.unix_sockets" || guarantee == "filesystem.fifos";
+}
 
 }  // namespace
 
