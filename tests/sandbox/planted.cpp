@@ -21,11 +21,11 @@ Planted::Planted() {
 sandbox::Plan Planted::plan(sandbox::BackendChoice backend,
                             const std::function<void(sandbox::LaunchSpec&)>& edit) const {
   sandbox::LaunchSpec spec = spec_for({"/bin/true"}, backend);
-  spec.limits = {.memory_bytes = {},
-                 .processes = 64,
-                 .open_files = 256,
-                 .file_size_bytes = 50'000'000,
-                 .cpu_seconds = 60};
+  spec.default_limits = {.memory_bytes = 1'000'000'000,
+                         .processes = 64,
+                         .open_files = 256,
+                         .file_size_bytes = 50'000'000,
+                         .cpu_seconds = 60};
   spec = canaries_->beside(std::move(spec), sandbox::boundary::Grants::nested);
   if (edit) {
     edit(spec);
