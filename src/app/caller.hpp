@@ -32,6 +32,7 @@ struct Caller {
   std::string state_folder() const { return state_home + "/mcp-cordon"; }
   std::string share_folder() const { return prefix + "/share/mcp-cordon"; }
   std::string stage_path() const { return prefix + "/libexec/mcp-cordon/stage"; }
+  std::string probe_path() const { return prefix + "/libexec/mcp-cordon/probe"; }
 };
 
 // `environ` is the process's NAME=value array. internal when the account has no home folder at all.

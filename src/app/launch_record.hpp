@@ -13,7 +13,7 @@
 namespace cordon::app {
 
 struct LaunchRecordInput {
-  std::string purpose = {};  // "run" or "capture"
+  std::string purpose = {};  // "run", "capture" or "probe"
   const LoadedPolicy& loaded;
   const LoadedSnapshot& snapshot;
   const PlannedLaunch& planned;

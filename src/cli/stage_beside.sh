@@ -1,11 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Puts the stage helper of the build tree where the program of the build tree looks for it.
-# usage: stage_beside.sh STAGE FOLDER_OF_PROGRAM STAMP
+# Puts the helper programs of the build tree where the program of the build tree looks for them.
+# usage: stage_beside.sh FOLDER_OF_PROGRAM STAMP HELPER...
 set -eu
-mkdir -p "$2/libexec/mcp-cordon"
-# Renamed into place: a running copy is not written to.
-cp "$1" "$2/libexec/mcp-cordon/stage.new"
-chmod go-w "$2/libexec/mcp-cordon/stage.new"
-mv "$2/libexec/mcp-cordon/stage.new" "$2/libexec/mcp-cordon/stage"
-: >"$3"
+folder=$1/libexec/mcp-cordon
+stamp=$2
+shift 2
+mkdir -p "$folder"
+for helper; do
+  name=$(basename "$helper")
+  # Renamed into place: a running copy is not written to.
+  cp "$helper" "$folder/$name.new"
+  chmod go-w "$folder/$name.new"
+  mv "$folder/$name.new" "$folder/$name"
+done
+: >"$stamp"

@@ -80,6 +80,17 @@ bool Request::shown(std::string_view path) const {
   return any_holds(all("shown"), path) && !any_holds(all("deny"), path);
 }
 
+bool Request::leads_to_shown(std::string_view path) const {
+  for (const char* kind : {"shown", "read", "write"}) {
+    for (const std::string& place : all(kind)) {
+      if (is_within(place, path)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 bool Request::writable(std::string_view path) const { return any_holds(all("writable"), path); }
 
 void Result::note(Kind kind, std::string_view attempt, std::string_view expected, std::string got, int error_number) {

@@ -26,6 +26,8 @@ class Request {
 
   // Does the plan show this path inside (`shown`, but not what is in a `deny`)? Then reaching it is no breach.
   bool shown(std::string_view path) const;
+  // Is there something shown below it, so that it has to exist inside?
+  bool leads_to_shown(std::string_view path) const;
   bool writable(std::string_view path) const;
 
  private:

@@ -63,7 +63,7 @@ void unless_shown(const Request& request, Result& result, std::initializer_list<
                   const std::function<int(const std::string&)>& attempt) {
   result.not_applicable("the policy grants all of these places");
   for (const char* path : paths) {
-    if (!request.shown(path)) {
+    if (!request.shown(path) && !request.leads_to_shown(path)) {
       result.denied(path, [&] { return attempt(path); });
     }
   }

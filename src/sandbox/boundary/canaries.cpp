@@ -31,7 +31,7 @@
 namespace cordon::sandbox::boundary {
 namespace {
 
-constexpr std::string_view kPrefix = "probe-";
+constexpr std::string_view kPrefix = "mcp-cordon-probe-";
 constexpr int kLeakedFd = 200;
 constexpr std::time_t kStillStartingSeconds = 60;
 
@@ -92,14 +92,16 @@ void remove_abandoned_canaries(const std::string& parent) {
   }
   for (const std::string& path : found) {
     const UniqueFd one(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (one && !is_in_use(one.get())) {
+    struct stat status = {};
+    const bool ours = one && ::fstat(one.get(), &status) == 0 && status.st_uid == ::geteuid();
+    if (ours && !is_in_use(one.get())) {
       std::error_code ignored;
       std::filesystem::remove_all(path, ignored);  // follows no symlink
     }
   }
 }
 
-Result<std::unique_ptr<Canaries>> Canaries::plant(const std::string& parent, const std::string& probe) {
+Result<std::unique_ptr<Canaries>> Canaries::plant(const std::string& parent, const std::string& probe, Parts parts) {
   remove_abandoned_canaries(parent);
   std::unique_ptr<Canaries> out(new Canaries());
   struct stat status = {};
@@ -112,8 +114,11 @@ Result<std::unique_ptr<Canaries>> Canaries::plant(const std::string& parent, con
   if (Status done = out->plant_folder(parent); !done) {
     return std::unexpected(done.error());
   }
-  for (Status (Canaries::*step)() :
-       {&Canaries::plant_files, &Canaries::plant_sockets, &Canaries::plant_process, &Canaries::plant_in_us}) {
+  std::vector<Status (Canaries::*)()> steps = {&Canaries::plant_files, &Canaries::plant_sockets};
+  if (parts == Parts::all) {
+    steps.insert(steps.end(), {&Canaries::plant_process, &Canaries::plant_in_us});
+  }
+  for (const auto step : steps) {
     if (Status done = (out.get()->*step)(); !done) {
       return std::unexpected(done.error());
     }
@@ -292,6 +297,15 @@ Canaries::~Canaries() {
   }
 }
 
+Status Canaries::give_to(uid_t uid, gid_t gid) const {
+  for (const char* name : {"home", "write", "write/file", "write/deep", "write/deep/er"}) {
+    if (::fchownat(root_.get(), name, uid, gid, AT_SYMLINK_NOFOLLOW) != 0) {
+      return failed(name);
+    }
+  }
+  return {};
+}
+
 std::string Canaries::url() const { return text::cat("http://127.0.0.1:", port_, "/", abstract_); }
 
 std::vector<std::string> Canaries::changed() const {
@@ -329,9 +343,6 @@ LaunchSpec Canaries::beside(LaunchSpec spec, Grants grants) const {
   const auto shown = std::ranges::any_of(spec.mounts, [&](const Mount& mount) { return mount.target == probe_; });
   if (!shown) {
     spec.mounts.push_back({.source = probe_, .target = probe_, .usable_as_is = true});
-  }
-  if (grants == Grants::none) {
-    return spec;
   }
   const std::string read = folder_ + "/read";
   const std::string write = folder_ + "/write";

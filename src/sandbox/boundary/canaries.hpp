@@ -20,20 +20,23 @@ namespace cordon::sandbox::boundary {
 
 // What is granted of the canaries' own folder, besides what the policy grants.
 enum class Grants : std::uint8_t {
-  none,     // for a server that is tried through its own tools
-  plain,    // a folder to read (with a socket and a FIFO in it) and one to write
-  masked,   // and masks in both
-  nested,   // and a folder to read in the one to write
+  plain,   // a folder to read (with a socket and a FIFO in it) and one to write
+  masked,  // and masks in both
+  nested,  // and a folder to read in the one to write
 };
 
 // Set in our own environment while canaries are planted.
 inline constexpr const char* kCanaryVariable = "MCP_CORDON_CANARY";
 
+// For a server that is tried through its own tools, what lies outside is enough: no process of ours and nothing leaked.
+enum class Parts : std::uint8_t { all, outside };
+
 class Canaries {
  public:
   // `parent`: an existing folder of ours, absolute, without a symlink in it. `probe`: the probe program. What runs of
   // earlier processes have left there because they were killed is removed first. launch_failed, file_unreadable.
-  static Result<std::unique_ptr<Canaries>> plant(const std::string& parent, const std::string& probe);
+  static Result<std::unique_ptr<Canaries>> plant(const std::string& parent, const std::string& probe,
+                                                 Parts parts = Parts::all);
   ~Canaries();
   Canaries(const Canaries&) = delete;
   Canaries& operator=(const Canaries&) = delete;
@@ -42,6 +45,9 @@ class Canaries {
   LaunchSpec beside(LaunchSpec spec, Grants grants) const;
   // The plan that a backend makes for such a spec, with the probe in place of the server. What select() says.
   Result<Plan> plan(LaunchSpec spec, const HostFacts& facts) const;
+
+  // For a backend that shows our folder as it is: the account of the server may write where it is meant to.
+  Status give_to(uid_t uid, gid_t gid) const;
 
   const std::string& folder() const { return folder_; }
   const std::string& secret() const { return secret_; }  // content of the key

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the probe is told: where the canaries are, and what the plan says, so that a check knows what to expect.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,17 @@ std::string namespace_of(const char* kind) {
   std::array<char, 128> link = {};
   const ssize_t length = ::readlink(text::cat("/proc/self/ns/", kind).c_str(), link.data(), link.size());
   return length > 0 ? std::string(link.data(), static_cast<std::size_t>(length)) : std::string();
+}
+
+// As /proc/self/status writes it.
+std::string octal_umask() {
+  const mode_t mask = ::umask(022);
+  ::umask(mask);
+  std::string out = "0";
+  for (const int shift : {6, 3, 0}) {
+    out += static_cast<char>('0' + ((mask >> shift) & 7U));
+  }
+  return out;
 }
 
 void add_limit(Words& words, std::string_view name, const std::optional<std::uint64_t>& value) {
@@ -107,6 +119,7 @@ std::vector<std::string> Canaries::arguments(const Plan& plan) const {
   if (plan.landlock_abi > 0) {
     add("landlock", plan.landlock_abi);
   }
+  add("umask", octal_umask());
   add("cwd", plan.working_directory);
   for (const std::string& variable : plan.environment) {
     add("environment", std::string_view(variable).substr(0, variable.find('=')));

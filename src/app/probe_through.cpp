@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/probe_through.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "app/fingerprint.hpp"
+#include "app/json_pointer.hpp"
+#include "app/launch_record.hpp"
+#include "app/paths.hpp"
+#include "app/planned_launch.hpp"
+#include "app/tool_caller.hpp"
+#include "base/text.hpp"
+#include "core/json/write.hpp"
+#include "run/engine.hpp"
+#include "run/privileges.hpp"
+#include "run/proxy.hpp"
+#include "app/installation_key.hpp"
+
+namespace cordon::app {
+namespace {
+
+using sandbox::boundary::Canaries;
+using sandbox::boundary::Finding;
+using sandbox::boundary::Verdict;
+
+Result<LoadedSnapshot> reviewed_tool(const ThroughRequest& request) {
+  Result<LoadedSnapshot> found = load_snapshot(request.caller, request.loaded);
+  if (!found) {
+    return found;
+  }
+  if (const Status admitted = admit_snapshot(request.loaded, *found); !admitted) {
+    return std::unexpected(admitted.error());
+  }
+  if (!found->snapshot || found->snapshot->find(request.tool) == nullptr) {
+    return fail(Errc::tool_not_reviewed, text::cat("there is no reviewed tool '", text::printable(request.tool), "'"),
+                found->location.path, review_command(request.loaded));
+  }
+  return found;
+}
+
+Result<PlannedLaunch> plan_reviewed(const ThroughRequest& request, const LoadedSnapshot& found) {
+  return plan_launch(request.caller, request.loaded, request.client_command,
+                     [&](const catalog::LaunchFingerprint& now) -> Status {
+                       const std::vector<std::string> differences =
+                           launch_differences(found.snapshot->launch, now);
+                       if (differences.empty()) {
+                         return {};
+                       }
+                       return fail(Errc::launch_changed,
+                                   "this is not the launch that was reviewed: " + text::join(differences, "; "),
+                                   found.location.path, review_command(request.loaded));
+                     });
+}
+
+struct Conversation {
+  const ThroughRequest& request;
+  const LoadedSnapshot& found;
+  const PlannedLaunch& planned;
+  const std::vector<std::string>& arguments;
+};
+
+// One process of the server.
+Result<std::vector<ToolAnswer>> converse(const Conversation& with, gate::Opening opening) {
+  const ThroughRequest& request = with.request;
+  Result<run::LogConfig> config = log_config(request.caller, request.loaded, with.planned.prepared.secrets);
+  if (!config) {
+    return std::unexpected(config.error());
+  }
+  Result<audit::Writer> writer = open_audit({request.caller, request.loaded.policy.server, random_session_id(),
+                                             request.version, with.planned.prepared.secrets});
+  if (!writer) {
+    return std::unexpected(writer.error());
+  }
+  const std::string record = launch_record({"probe", request.loaded, with.found, with.planned});
+  if (const Status recorded = writer->append(record); !recorded) {
+    return std::unexpected(recorded.error());
+  }
+  Result<run::ServerProcess> server = start_server(request.caller, with.planned);
+  if (!server) {
+    [[maybe_unused]] const Status recorded = writer->append(refused_launch_record(server.error()));
+    return std::unexpected(server.error());
+  }
+  const policy::Policy& policy = request.loaded.policy;
+  ToolCaller caller({.tool = request.tool,
+                     .arguments = with.arguments,
+                     .opening = opening,
+                     .version = request.version,
+                     .limits = {policy.messages.max_bytes, policy.messages.max_depth}});
+  run::Log log(std::move(*config));
+  run::EngineOf<ToolCaller> engine(caller);
+  run::AuditSink records(*writer);
+  run::ProxyConfig proxy;
+  proxy.server = std::move(*server);
+  const Result<int> ended = run::run_proxy(std::move(proxy), engine, records, log);
+  if (!ended) {
+    return std::unexpected(ended.error());
+  }
+  return caller.take_answers();
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t i = 0; i + 2 < bytes.size(); i += 3) {
+    const auto at = [&](std::size_t place) { return static_cast<unsigned>(static_cast<unsigned char>(bytes[place])); };
+    const unsigned group = (at(i) << 16U) | (at(i + 1) << 8U) | at(i + 2);
+    for (const unsigned shift : {18U, 12U, 6U, 0U}) {
+      out += kLetters[(group >> shift) & 63U];
+    }
+  }
+  return out;
+}
+
+// As it is, or as servers hand out bytes; whatever stands around it.
+bool holds_secret(const std::string& text, const std::string& secret) {
+  if (text.find(secret) != std::string::npos) {
+    return true;
+  }
+  for (std::size_t shift = 0; shift < 3; ++shift) {
+    if (text.find(base64(std::string_view(secret).substr(shift))) != std::string::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string_view said(ToolAnswer::Kind kind) {
+  switch (kind) {
+    case ToolAnswer::Kind::none:
+      return "no answer";
+    case ToolAnswer::Kind::result:
+      return "answered";
+    case ToolAnswer::Kind::error:
+      return "answered with an error";
+  }
+  return "no answer";
+}
+
+struct Attempt {
+  std::string_view id;
+  std::string_view guarantee;
+  std::string_view attempt;
+  std::string_view crossed;  // what it looks like when it worked
+};
+
+// A call without an answer proves nothing, unless the canary itself tells.
+Finding finding_of(const Attempt& attempt, const ToolAnswer& answer, bool crossed) {
+  Finding out{.id = std::string(attempt.id),
+              .guarantee = std::string(attempt.guarantee),
+              .verdict = crossed ? Verdict::breached : Verdict::held,
+              .expected = "denied",
+              .got = std::string(crossed ? attempt.crossed : said(answer.kind)),
+              .mechanism = text::cat("through the server: ", said(answer.kind)),
+              .attempt = std::string(attempt.attempt),
+              .attempts = 1};
+  if (!crossed && answer.kind == ToolAnswer::Kind::none) {
+    out.verdict = Verdict::not_applicable;
+    out.reason = "the tool did not answer";
+  }
+  return out;
+}
+
+std::vector<Finding> findings_of(const Canaries& canaries, const std::vector<ToolAnswer>& answers) {
+  struct stat status = {};
+  const bool written = ::lstat(canaries.unwritten_path().c_str(), &status) == 0;
+  const bool read =
+      std::ranges::any_of(answers, [&](const ToolAnswer& one) { return holds_secret(one.json, canaries.secret()); });
+  return {
+      finding_of({"through.key", "filesystem.read", "read a key", "its content came back"}, answers[0], read),
+      finding_of({"through.write", "filesystem.write", "write outside", "the file came into being"}, answers[1], written),
+      finding_of({"through.host", "network.outside", "reach an unlisted host", "the listener was contacted"}, answers[2],
+                 canaries.contacted())};
+}
+
+// A policy that grants the folder above ours lets the server in, and then nothing is shown by it.
+bool granted(const sandbox::Plan& plan, const std::string& path) {
+  return std::ranges::any_of(plan.view, [&](const sandbox::ViewEntry& entry) {
+    return entry.kind == sandbox::EntryKind::bind && is_within(path, entry.source);
+  });
+}
+
+Result<std::vector<std::string>> arguments_for(const ThroughRequest& request, const Canaries& canaries) {
+  std::vector<std::string> out;
+  for (const std::string& value : {canaries.key_path(), canaries.unwritten_path(), canaries.url()}) {
+    Result<std::string> one = with_value_at(request.arguments.empty() ? "{}" : request.arguments, request.pointer,
+                                            json::quoted(value));
+    if (!one) {
+      return std::unexpected(one.error());
+    }
+    out.push_back(std::move(*one));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<ProbeReport> probe_through(const ThroughRequest& request) {
+  // Before secrets are read.
+  if (const Status hidden = run::protect_memory(); !hidden) {
+    return std::unexpected(hidden.error());
+  }
+  const Result<LoadedSnapshot> found = reviewed_tool(request);
+  if (!found) {
+    return std::unexpected(found.error());
+  }
+  Result<PlannedLaunch> planned = plan_reviewed(request, *found);
+  if (!planned) {
+    return std::unexpected(planned.error());
+  }
+  const auto canaries = plant_canaries(
+      request.caller, planned->plan.own_namespaces ? CanaryPlace::state_folder : CanaryPlace::reachable,
+      sandbox::boundary::Parts::outside);
+  if (!canaries) {
+    return std::unexpected(canaries.error());
+  }
+  if (granted(planned->plan, (*canaries)->key_path())) {
+    return fail(Errc::policy_invalid, "the policy grants the folder that would hold the key",
+                request.caller.state_folder(), "grant less, or set XDG_STATE_HOME to another place");
+  }
+  const Result<std::vector<std::string>> arguments = arguments_for(request, **canaries);
+  if (!arguments) {
+    return std::unexpected(arguments.error());
+  }
+  for (const std::string& one : *arguments) {
+    request.tell(text::cat("mcp-cordon: calling ", text::printable(request.tool), " with ", text::printable(one, 2000), '\n'));
+  }
+  const Conversation with{request, *found, *planned, *arguments};
+  Result<std::vector<ToolAnswer>> answers = converse(with, gate::Opening::initialize);
+  if (!answers && answers.error().code == Errc::method_not_allowed) {
+    answers = converse(with, gate::Opening::discover);
+  }
+  if (!answers) {
+    return std::unexpected(answers.error());
+  }
+  TriedBoundary tried{std::move(planned->plan), findings_of(**canaries, *answers)};
+  sandbox::boundary::judge(tried.findings, tried.plan);
+  return ProbeReport{request.loaded.policy.server,
+                     text::cat("tried by the server itself, through its tool ", text::printable(request.tool)),
+                     std::move(tried)};
+}
+
+}  // namespace cordon::app
