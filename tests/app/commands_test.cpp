@@ -99,13 +99,19 @@ TEST_CASE("doctor shows each guarantee of each backend, and why one does not hol
   sandbox::Assessment bubblewrap;
   bubblewrap.backend = "bubblewrap";
   bubblewrap.error = {Errc::unsupported_isolation, "reason backend_missing", "bubblewrap", "apt install bubblewrap"};
-  const std::string out = render_assessments({native, bubblewrap}, Style{});
+  TriedBoundary tried;
+  tried.plan.guarantees = native.guarantees;
+  Examination found{.backends = {{.assessment = native, .tried = tried}, {.assessment = bubblewrap}}};
+  const std::string out = found.text(Style{});
   CHECK(says(out, "filesystem    yes           -"));
   CHECK(says(out, "limits        partial"));
   CHECK(says(out, "native: limits: partial: no_cgroup"));
-  CHECK(says(out, "bubblewrap: cannot be used: bubblewrap: reason backend_missing (apt install bubblewrap)"));
+  CHECK(says(out, "bubblewrap: cannot be used: bubblewrap: reason backend_missing\n      do: apt install bubblewrap\n"));
   CHECK(out.find('\x1b') == std::string::npos);
-  CHECK(says(render_assessments({native}, Style{true}), "\x1b[32m"));
+  CHECK(says(found.text(Style{true}), "\x1b[32m"));
+  // What nobody tried is not called held.
+  found.backends[0].tried.reset();
+  CHECK(says(found.text(Style{}), "filesystem    untried       -"));
 }
 
 TEST_CASE("audit show prints records escaped, verify finds an edit") {

@@ -253,10 +253,73 @@ TEST_CASE("audit verify gives 1 once a record was edited") {
   CHECK(place.tool({"audit", "verify", "one"}).status == 1);
 }
 
-TEST_CASE("doctor tries, and shows at least what it can say for none") {
+TEST_CASE("doctor tries every backend from inside") {
   const Place place;
   const Outcome out = place.tool({"doctor"});
   CHECK(out.status == 0);
   CHECK(holds(out.out, "guarantee"));
-  CHECK(holds(out.out, "none: filesystem: no"));
+  CHECK(holds(out.out, "none: filesystem"));
+  CHECK(holds(out.out, "none: "));
+  CHECK(holds(out.out, " held, 0 breached"));
+  const Outcome json = place.tool({"doctor", "--format", "json"});
+  CHECK(json.status == 0);
+  CHECK(holds(json.out, R"({"format":"mcp-cordon.doctor","version":1,)"));
+  CHECK(place.tool({"doctor", "--format", "xml"}).status == 2);
+}
+
+TEST_CASE("probe prints a table or JSON, gives 0 when the boundary holds, and leaves nothing") {
+  const Place place;
+  const Outcome out = place.tool({"probe", "--policy", place.at("one.yaml")});
+  CHECK(out.status == 0);
+  CHECK(holds(out.out, "  held           filesystem.key "));
+  CHECK(holds(out.out, ", 0 breached"));
+  const Outcome json = place.tool({"probe", "--policy", place.at("one.yaml"), "--format", "json"});
+  CHECK(json.status == 0);
+  CHECK(holds(json.out, R"({"format":"mcp-cordon.probe","version":1,"server":"one",)"));
+  CHECK(std::filesystem::is_empty(place.at("home/.local/state/mcp-cordon/probe")));
+  CHECK(place.tool({"probe", "--policy", place.at("one.yaml"), "--format", "xml"}).status == 2);
+  CHECK(place.tool({"probe", "--policy", place.at("one.yaml"), "--through", "echo"}).status == 2);
+  CHECK(place.tool({"probe", "--policy", place.at("one.yaml"), "--arguments", "{}"}).status == 2);
+  CHECK(place.tool({"probe", "--policy", place.at("one.yaml"), "--", "/bin/true"}).status == 68);
+}
+
+TEST_CASE("probe --through lets the server try, through a reviewed tool alone") {
+  const Place place;
+  const auto through = [&](const std::string& tool, const std::string& arguments) {
+    return place.tool({"probe", "--policy", place.at("one.yaml"), "--through", tool, "--argument", "/path",
+                       "--arguments", arguments});
+  };
+  place.policy("catalog: {accept_unattended: true}\n");
+  CHECK(through("read_file", "{}").status == 71);  // nothing was reviewed
+  REQUIRE(place.accept_all().status == 0);
+  CHECK(through("delete_all", "{}").status == 74);
+  const Outcome read = through("read_file", "{}");
+  CHECK(read.status == 0);
+  CHECK(holds(read.err, "mcp-cordon: calling read_file with {\"path\":\""));
+  CHECK(holds(read.err, "{\"path\":\"http://127.0.0.1:"));
+  CHECK(holds(read.out, "  held           through.key "));
+  CHECK(holds(read.out, "  held           through.host "));
+  CHECK(holds(through("write_file", R"({"text":"x"})").out, "  held           through.write "));
+  CHECK(through("write_file", "[]").status == 70);
+  CHECK(std::filesystem::is_empty(place.at("home/.local/state/mcp-cordon/probe")));
+  std::ofstream(place.at("server"), std::ios::app) << "x";
+  CHECK(through("read_file", "{}").status == 68);
+}
+
+TEST_CASE("without isolation the server gets what it must not, and probe says that this was to be expected") {
+  const Place place;
+  write_text(place.at("one.yaml"), "version: 1\nserver: one\nlaunch:\n  home: temporary\n  command: [\"" +
+                                       place.at("server") +
+                                       "\"]\nisolation:\n  backend: none\n  reason: a test\n  require: []\n"
+                                       "catalog: {accept_unattended: true}\n");
+  REQUIRE(place.accept_all().status == 0);
+  const Words words = {"probe", "--policy", place.at("one.yaml"), "--argument", "/path", "--through"};
+  Words read = words;
+  read.insert(read.end(), {"read_file"});
+  const Outcome key = place.tool(read);
+  CHECK(key.status == 0);
+  CHECK(holds(key.out, "  expected       through.key                     read a key: its content came back (no: "));
+  const Outcome inside = place.tool({"probe", "--policy", place.at("one.yaml")});
+  CHECK(inside.status == 0);
+  CHECK(holds(inside.out, "  expected       filesystem.key "));
 }

@@ -14,6 +14,7 @@ mkdir -p "$place/bin" "$place/libexec/mcp-cordon" "$place/tmp"
 cp "$2" "$place/bin/test" ${CORDON_TEST_ARGS:-}
 cp "$3" "$place/bin/mcp-cordon"
 cp "$4" "$place/libexec/mcp-cordon/stage"
+[ -z "${CORDON_PROBE:-}" ] || cp "$CORDON_PROBE" "$place/libexec/mcp-cordon/probe"
 cp "$5" "$place/bin/fake-server"
 chmod -R u=rwX,go=rX "$place"
 

@@ -4,8 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <optional>
+
 #include "base/text.hpp"
 #include "planted.hpp"
+#include "sandbox/backend.hpp"
 
 using namespace cordon;
 using sandbox::BackendChoice;
@@ -59,6 +63,40 @@ TEST_CASE("bubblewrap holds against the probe") {
 TEST_CASE("bubblewrap holds against the probe as an ordinary user") {
   if (!test::must_skip(BackendChoice::bubblewrap)) {
     CHECK(test::as_ordinary_user([] { return hold(BackendChoice::bubblewrap); }) == "");
+  }
+}
+
+TEST_CASE("what a backend calls enforced holds against the probe, whichever backend") {
+  for (const sandbox::Backend* backend : sandbox::backends()) {
+    CAPTURE(backend->name);
+    const auto body = [&]() -> std::string {
+      const test::Planted planted;
+      std::optional<sandbox::Plan> plan;
+      try {
+        plan = planted.plan(backend->choice, [&](sandbox::LaunchSpec& spec) {
+          spec.require.clear();
+          if (backend->choice == BackendChoice::none) {
+            spec.deny.clear();
+          }
+        });
+      } catch (const std::exception& refusal) {
+        std::fprintf(stderr, "SKIPPED: %s\n", refusal.what());
+        return {};
+      }
+      if (plan->switch_user && !plan->own_namespaces) {
+        (void)planted.canaries().give_to(plan->uid, plan->gid);
+      }
+      const test::Look look = test::look(*plan, planted);
+      std::string wrong = look.error;
+      for (const auto& finding : look.findings) {
+        if (finding.verdict == Verdict::breached) {
+          wrong += text::cat(finding.id, ": ", finding.attempt, ": ", finding.got, "\n");
+        }
+      }
+      return wrong;
+    };
+    CHECK(test::as_we_are(body) == "");
+    CHECK(test::as_ordinary_user(body) == "");
   }
 }
 
