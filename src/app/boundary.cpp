@@ -150,8 +150,8 @@ Result<TriedBoundary> try_boundary(const BoundaryTrial& trial) {
     if (trial.alter) {
       trial.alter(*plan);
     }
-    Result<std::vector<Finding>> findings = sandbox::boundary::look(
-        *plan, **canaries, {.launch = {.stage_path = stage}, .interrupted = trial.interrupted});
+    Result<std::vector<Finding>> findings =
+        sandbox::boundary::look(*plan, **canaries, {.launch = {.stage_path = stage}, .interrupted = trial.interrupted});
     if (!findings) {
       return std::unexpected(findings.error());
     }

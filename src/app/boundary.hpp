@@ -26,7 +26,7 @@ enum class CanaryPlace : std::uint8_t {
   reachable,  // started by root, a server without a view is an account that cannot get into root's state folder
 };
 Result<std::unique_ptr<sandbox::boundary::Canaries>> plant_canaries(const Caller& caller, CanaryPlace place,
-                                                                     sandbox::boundary::Parts parts);
+                                                                    sandbox::boundary::Parts parts);
 
 struct TriedBoundary {
   sandbox::Plan plan = {};

@@ -276,11 +276,9 @@ Result<Examination> examine(const Caller& caller, const std::function<void(sandb
       return fail(Errc::timed_out, "interrupted", "doctor");
     }
   }
-  out.machine = text::cat("Landlock ABI: ", host->landlock_abi, host->landlock_abi == 0 ? " (none)" : "",
-                          "; started by ",
-                          host->root() ? text::cat("root, servers run as uid ", host->server_uid)
-                                       : text::cat("uid ", host->uid),
-                          '\n');
+  out.machine = text::cat(
+      "Landlock ABI: ", host->landlock_abi, host->landlock_abi == 0 ? " (none)" : "", "; started by ",
+      host->root() ? text::cat("root, servers run as uid ", host->server_uid) : text::cat("uid ", host->uid), '\n');
   return out;
 }
 

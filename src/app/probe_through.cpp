@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/fingerprint.hpp"
+#include "app/installation_key.hpp"
 #include "app/json_pointer.hpp"
 #include "app/launch_record.hpp"
 #include "app/paths.hpp"
@@ -18,7 +19,6 @@
 #include "run/engine.hpp"
 #include "run/privileges.hpp"
 #include "run/proxy.hpp"
-#include "app/installation_key.hpp"
 
 namespace cordon::app {
 namespace {
@@ -43,17 +43,15 @@ Result<LoadedSnapshot> reviewed_tool(const ThroughRequest& request) {
 }
 
 Result<PlannedLaunch> plan_reviewed(const ThroughRequest& request, const LoadedSnapshot& found) {
-  return plan_launch(request.caller, request.loaded, request.client_command,
-                     [&](const catalog::LaunchFingerprint& now) -> Status {
-                       const std::vector<std::string> differences =
-                           launch_differences(found.snapshot->launch, now);
-                       if (differences.empty()) {
-                         return {};
-                       }
-                       return fail(Errc::launch_changed,
-                                   "this is not the launch that was reviewed: " + text::join(differences, "; "),
-                                   found.location.path, review_command(request.loaded));
-                     });
+  return plan_launch(
+      request.caller, request.loaded, request.client_command, [&](const catalog::LaunchFingerprint& now) -> Status {
+        const std::vector<std::string> differences = launch_differences(found.snapshot->launch, now);
+        if (differences.empty()) {
+          return {};
+        }
+        return fail(Errc::launch_changed, "this is not the launch that was reviewed: " + text::join(differences, "; "),
+                    found.location.path, review_command(request.loaded));
+      });
 }
 
 struct Conversation {
@@ -169,11 +167,11 @@ std::vector<Finding> findings_of(const Canaries& canaries, const std::vector<Too
   const bool written = ::lstat(canaries.unwritten_path().c_str(), &status) == 0;
   const bool read =
       std::ranges::any_of(answers, [&](const ToolAnswer& one) { return holds_secret(one.json, canaries.secret()); });
-  return {
-      finding_of({"through.key", "filesystem.read", "read a key", "its content came back"}, answers[0], read),
-      finding_of({"through.write", "filesystem.write", "write outside", "the file came into being"}, answers[1], written),
-      finding_of({"through.host", "network.outside", "reach an unlisted host", "the listener was contacted"}, answers[2],
-                 canaries.contacted())};
+  return {finding_of({"through.key", "filesystem.read", "read a key", "its content came back"}, answers[0], read),
+          finding_of({"through.write", "filesystem.write", "write outside", "the file came into being"}, answers[1],
+                     written),
+          finding_of({"through.host", "network.outside", "reach an unlisted host", "the listener was contacted"},
+                     answers[2], canaries.contacted())};
 }
 
 // A policy that grants the folder above ours lets the server in, and then nothing is shown by it.
@@ -186,8 +184,8 @@ bool granted(const sandbox::Plan& plan, const std::string& path) {
 Result<std::vector<std::string>> arguments_for(const ThroughRequest& request, const Canaries& canaries) {
   std::vector<std::string> out;
   for (const std::string& value : {canaries.key_path(), canaries.unwritten_path(), canaries.url()}) {
-    Result<std::string> one = with_value_at(request.arguments.empty() ? "{}" : request.arguments, request.pointer,
-                                            json::quoted(value));
+    Result<std::string> one =
+        with_value_at(request.arguments.empty() ? "{}" : request.arguments, request.pointer, json::quoted(value));
     if (!one) {
       return std::unexpected(one.error());
     }
@@ -211,9 +209,9 @@ Result<ProbeReport> probe_through(const ThroughRequest& request) {
   if (!planned) {
     return std::unexpected(planned.error());
   }
-  const auto canaries = plant_canaries(
-      request.caller, planned->plan.own_namespaces ? CanaryPlace::state_folder : CanaryPlace::reachable,
-      sandbox::boundary::Parts::outside);
+  const auto canaries =
+      plant_canaries(request.caller, planned->plan.own_namespaces ? CanaryPlace::state_folder : CanaryPlace::reachable,
+                     sandbox::boundary::Parts::outside);
   if (!canaries) {
     return std::unexpected(canaries.error());
   }
@@ -226,7 +224,8 @@ Result<ProbeReport> probe_through(const ThroughRequest& request) {
     return std::unexpected(arguments.error());
   }
   for (const std::string& one : *arguments) {
-    request.tell(text::cat("mcp-cordon: calling ", text::printable(request.tool), " with ", text::printable(one, 2000), '\n'));
+    request.tell(
+        text::cat("mcp-cordon: calling ", text::printable(request.tool), " with ", text::printable(one, 2000), '\n'));
   }
   const Conversation with{request, *found, *planned, *arguments};
   Result<std::vector<ToolAnswer>> answers = converse(with, gate::Opening::initialize);

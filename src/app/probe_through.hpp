@@ -18,8 +18,8 @@ struct ThroughRequest {
   std::vector<std::string> client_command = {};
   std::string version = {};
   std::string tool = {};
-  std::string pointer = {};    // where the path or URL goes in its arguments
-  std::string arguments = {};  // the others, a JSON object; empty: none
+  std::string pointer = {};                           // where the path or URL goes in its arguments
+  std::string arguments = {};                         // the others, a JSON object; empty: none
   std::function<void(const std::string&)> tell = {};  // what is about to be called, for the person
 };
 

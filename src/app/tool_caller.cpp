@@ -46,8 +46,8 @@ gate::Actions ToolCaller::end(Instant now) {
 
 gate::Actions ToolCaller::exited(gate::ExitReport report, Instant now) {
   now_ = now;
-  give_up(Errc::server_exited, text::cat("the server ", report.signalled ? "was ended by signal " : "exited with status ",
-                                         report.code));
+  give_up(Errc::server_exited,
+          text::cat("the server ", report.signalled ? "was ended by signal " : "exited with status ", report.code));
   if (!std::exchange(stopped_, true)) {
     actions_.emplace_back(gate::Stop{0});
   }

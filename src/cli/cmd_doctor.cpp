@@ -13,9 +13,7 @@ namespace {
 
 class Doctor final : public Command {
  public:
-  void declare(Options& options) override {
-    options.value("--format", "FORMAT", format_, "text (default) or json");
-  }
+  void declare(Options& options) override { options.value("--format", "FORMAT", format_, "text (default) or json"); }
 
   int execute(const Invocation& invocation) override {
     if (format_ != "text" && format_ != "json") {

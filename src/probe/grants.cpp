@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is granted is there and no more. Writing is tried in folders that the launcher made for it; in the folders of the
-// policy nothing is made, changed or removed.
+// What is granted is there and no more. Writing is tried in folders that the launcher made for it; in the folders of
+// the policy nothing is made, changed or removed.
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -48,9 +48,8 @@ void write_grant(const Request& request, Result& result) {
   const std::string write = request.one("write");
   const std::string made = write + "/created";
   result.allowed("read", [&] { return read_one(write + "/file"); });
-  result.allowed("create", [&] {
-    return result_of_open(::open(made.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
-  });
+  result.allowed("create",
+                 [&] { return result_of_open(::open(made.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600)); });
   result.allowed("make a folder", [&] { return result_of(::mkdir((write + "/folder").c_str(), 0755)); });
   result.allowed("move", [&] { return result_of(::rename(made.c_str(), (write + "/folder/moved").c_str())); });
 }
@@ -61,9 +60,8 @@ void whiteout(const Request& request, Result& result) {
   }
   const std::string from = request.one("write") + "/file";
   const std::string to = request.one("write") + "/whiteout";
-  result.refused("renameat2", "EPERM", [&] {
-    return result_of(::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), 4));
-  });
+  result.refused("renameat2", "EPERM",
+                 [&] { return result_of(::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), 4)); });
 }
 
 // Those of the policy. An unnamed file vanishes by itself where it should not have come into being.
@@ -103,9 +101,8 @@ void masks(const Request& request, Result& result) {
   result.equal("entries of a masked folder", "0", std::to_string(count_entries(read + "/private")));
   result.denied("read a masked file in a write grant", [&] { return read_one(write + "/secret.txt"); });
   result.denied("delete it", [&] { return result_of(::unlink((write + "/secret.txt").c_str())); });
-  result.denied("move it", [&] {
-    return result_of(::rename((write + "/secret.txt").c_str(), (write + "/moved.txt").c_str()));
-  });
+  result.denied("move it",
+                [&] { return result_of(::rename((write + "/secret.txt").c_str(), (write + "/moved.txt").c_str())); });
 }
 
 void uncover(const Request& request, Result& result) {

@@ -87,9 +87,8 @@ void trace_init(const Request&, Result& result) {
 void trace(const Request&, Result& result) {
   char byte = 0;
   iovec local = {&byte, 1};
-  result.refused("ptrace", "EPERM", [] {
-    return in_child([] { return result_of(::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr)); });
-  });
+  result.refused("ptrace", "EPERM",
+                 [] { return in_child([] { return result_of(::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr)); }); });
   result.refused("process_vm_readv", "EPERM",
                  [&] { return result_of(::process_vm_readv(::getpid(), &local, 1, &local, 1, 0)); });
   result.refused("process_vm_writev", "EPERM",

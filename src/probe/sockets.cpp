@@ -39,7 +39,9 @@ int connect_unix(const std::string& name) {
 
 }  // namespace
 
-int open_socket(int family, int type, int protocol) { return result_of_open(::socket(family, type | SOCK_CLOEXEC, protocol)); }
+int open_socket(int family, int type, int protocol) {
+  return result_of_open(::socket(family, type | SOCK_CLOEXEC, protocol));
+}
 
 int connect_ip(const char* address, int port, int type) {
   const int fd = ::socket(AF_INET, type | SOCK_CLOEXEC, 0);

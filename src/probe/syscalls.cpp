@@ -59,8 +59,7 @@ void new_mounts(const Request&, Result& result) {
 }
 
 void handles(const Request&, Result& result) {
-  each(result, "EPERM",
-       {{"name_to_handle_at", SYS_name_to_handle_at}, {"open_by_handle_at", SYS_open_by_handle_at}});
+  each(result, "EPERM", {{"name_to_handle_at", SYS_name_to_handle_at}, {"open_by_handle_at", SYS_open_by_handle_at}});
 }
 
 void watching(const Request&, Result& result) {
@@ -74,9 +73,10 @@ void modules(const Request&, Result& result) {
 
 void kexec(const Request&, Result& result) {
   each(result, "EPERM",
-       {{"kexec_load", SYS_kexec_load},
+       {
+           {"kexec_load", SYS_kexec_load},
 #if defined(__x86_64__)
-        {"kexec_file_load", SYS_kexec_file_load},
+           {"kexec_file_load", SYS_kexec_file_load},
 #endif
        });
 }

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "app/doctor.hpp"
 #include "app/probe.hpp"
@@ -26,8 +28,8 @@ bool says(const std::string& text, std::string_view part) { return text.find(par
 Caller installed(const TempFolder& temp) {
   Caller caller = temp.caller();
   ::chmod(temp.path().c_str(), 0755);
-  for (const auto& [from, to] : {std::pair(CORDON_TEST_STAGE, caller.stage_path()),
-                                 std::pair(CORDON_TEST_PROBE, caller.probe_path())}) {
+  for (const auto& [from, to] :
+       {std::pair(CORDON_TEST_STAGE, caller.stage_path()), std::pair(CORDON_TEST_PROBE, caller.probe_path())}) {
     std::filesystem::create_directories(std::filesystem::path(to).parent_path());
     std::filesystem::copy_file(from, to);
     ::chmod(to.c_str(), 0755);
@@ -63,9 +65,9 @@ void without(sandbox::Plan& plan, Step step) { std::erase(plan.steps.server, ste
 
 std::size_t left_over(const Caller& caller) {
   const std::filesystem::path folder = caller.state_folder() + "/probe";
-  return std::filesystem::exists(folder) ? static_cast<std::size_t>(std::distance(
-                                               std::filesystem::directory_iterator(folder), {}))
-                                         : 0;
+  return std::filesystem::exists(folder)
+             ? static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}))
+             : 0;
 }
 
 }  // namespace
@@ -82,11 +84,11 @@ TEST_CASE("a server's boundary holds, no secret is fetched and nothing stays") {
   }
   REQUIRE_MESSAGE(report.has_value(), report.error().to_string());
   CHECK_FALSE(report->tried.breached());
-  const std::string text = report->text({});
-  CHECK(says(text, "\nfilesystem: enforced ("));
-  CHECK(says(text, "  held           filesystem.policy_read_grants"));
-  CHECK(says(text, ", 0 breached, "));
-  CHECK(says(text, "  not applicable limits.cpu "));
+  const std::string table = report->text({});
+  CHECK(says(table, "\nfilesystem: enforced ("));
+  CHECK(says(table, "  held           filesystem.policy_read_grants"));
+  CHECK(says(table, ", 0 breached, "));
+  CHECK(says(table, "  not applicable limits.cpu "));
   CHECK_FALSE(std::filesystem::exists(temp.at("fetched")));
   CHECK(left_over(caller) == 0);
   // In the grants of the policy nothing was made or changed.
@@ -94,6 +96,12 @@ TEST_CASE("a server's boundary holds, no secret is fetched and nothing stays") {
   CHECK(std::distance(std::filesystem::directory_iterator(temp.at("out")), {}) == 1);
   CHECK_FALSE(std::filesystem::exists(caller.state_folder() + "/homes"));
 
+  // Ids are stable, and each is explained.
+  std::ifstream page(CORDON_PROBE_PAGE);
+  const std::string known((std::istreambuf_iterator<char>(page)), {});
+  for (const auto& finding : report->tried.findings) {
+    CHECK_MESSAGE(says(known, text::cat("| `", finding.id, "` | `", finding.guarantee, "` |")), finding.id);
+  }
   const auto json = json::read(report->json(), json::Limits{});
   REQUIRE(json.has_value());
   CHECK(json->root().find("format").string() == "mcp-cordon.probe");

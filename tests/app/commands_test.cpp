@@ -106,7 +106,8 @@ TEST_CASE("doctor shows each guarantee of each backend, and why one does not hol
   CHECK(says(out, "filesystem    yes           -"));
   CHECK(says(out, "limits        partial"));
   CHECK(says(out, "native: limits: partial: no_cgroup"));
-  CHECK(says(out, "bubblewrap: cannot be used: bubblewrap: reason backend_missing\n      do: apt install bubblewrap\n"));
+  CHECK(
+      says(out, "bubblewrap: cannot be used: bubblewrap: reason backend_missing\n      do: apt install bubblewrap\n"));
   CHECK(out.find('\x1b') == std::string::npos);
   CHECK(says(found.text(Style{true}), "\x1b[32m"));
   // What nobody tried is not called held.

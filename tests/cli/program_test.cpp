@@ -308,6 +308,7 @@ TEST_CASE("probe --through lets the server try, through a reviewed tool alone") 
 
 TEST_CASE("without isolation the server gets what it must not, and probe says that this was to be expected") {
   const Place place;
+  ::chmod(place.at("").c_str(), 0755);  // started by root, the server is another account
   write_text(place.at("one.yaml"), "version: 1\nserver: one\nlaunch:\n  home: temporary\n  command: [\"" +
                                        place.at("server") +
                                        "\"]\nisolation:\n  backend: none\n  reason: a test\n  require: []\n"

@@ -25,8 +25,6 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "sandbox/paths.hpp"
-#include "sandbox/select.hpp"
 
 namespace cordon::sandbox::boundary {
 namespace {
@@ -166,17 +164,23 @@ Status Canaries::file_at(const char* name, std::string_view content) const {
 }
 
 Status Canaries::plant_files() {
-  for (const char* name : {"outside", "home", "read", "read/private", "write", "write/deep", "write/deep/er",
-                           "write/deep/er/fixed"}) {
+  for (const char* name :
+       {"outside", "home", "read", "read/private", "write", "write/deep", "write/deep/er", "write/deep/er/fixed"}) {
     if (Status made = folder_at(name); !made) {
       return made;
     }
   }
   const std::string config = text::cat(R"({"mcpServers":{"x":{"env":{"TOKEN":")", secret_, R"("}}}})");
   const std::initializer_list<std::pair<const char*, std::string_view>> files = {
-      {"outside/key", secret_},         {"outside/client.json", config}, {"read/file", "granted"},
-      {"read/secret.txt", secret_},     {"read/private/file", secret_},  {"read/marker", token_},
-      {"write/file", "granted"},        {"write/secret.txt", secret_},   {"write/deep/er/secret.txt", secret_},
+      {"outside/key", secret_},
+      {"outside/client.json", config},
+      {"read/file", "granted"},
+      {"read/secret.txt", secret_},
+      {"read/private/file", secret_},
+      {"read/marker", token_},
+      {"write/file", "granted"},
+      {"write/secret.txt", secret_},
+      {"write/deep/er/secret.txt", secret_},
       {"write/deep/er/fixed/file", "granted"}};
   for (const auto& [name, content] : files) {
     if (Status made = file_at(name, content); !made) {
@@ -319,8 +323,8 @@ std::vector<std::string> Canaries::changed() const {
       out.push_back(text::cat("made: ", name));
     }
   }
-  for (const char* name : {"outside/key", "read/file", "read/secret.txt", "write/secret.txt", "write/deep/er/secret.txt",
-                           "write/deep/er/fixed/file"}) {
+  for (const char* name : {"outside/key", "read/file", "read/secret.txt", "write/secret.txt",
+                           "write/deep/er/secret.txt", "write/deep/er/fixed/file"}) {
     if (!exists(name)) {
       out.push_back(text::cat("gone: ", name));
     }
@@ -334,29 +338,6 @@ bool Canaries::contacted() const {
     any = true;
   }
   return any;
-}
-
-LaunchSpec Canaries::beside(LaunchSpec spec, Grants grants) const {
-  if (!spec.home_source.empty()) {
-    spec.home_source = folder_ + "/home";
-  }
-  const auto shown = std::ranges::any_of(spec.mounts, [&](const Mount& mount) { return mount.target == probe_; });
-  if (!shown) {
-    spec.mounts.push_back({.source = probe_, .target = probe_, .usable_as_is = true});
-  }
-  const std::string read = folder_ + "/read";
-  const std::string write = folder_ + "/write";
-  spec.mounts.push_back({.source = read, .target = read, .usable_as_is = true});
-  spec.mounts.push_back({.source = write, .target = write, .writable = true, .usable_as_is = true});
-  if (grants == Grants::nested) {
-    spec.mounts.push_back({.source = write + "/deep/er/fixed", .target = write + "/deep/er/fixed", .usable_as_is = true});
-  }
-  if (grants != Grants::plain) {
-    for (const char* masked : {"/read/secret.txt", "/read/private", "/write/secret.txt", "/write/deep/er/secret.txt"}) {
-      spec.deny.push_back(folder_ + masked);
-    }
-  }
-  return spec;
 }
 
 }  // namespace cordon::sandbox::boundary

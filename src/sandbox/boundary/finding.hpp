@@ -37,8 +37,8 @@ struct Finding {
   std::string reason = {};  // not_applicable: why; expected: the plan's reason
 };
 
-// launch_failed unless the text is the whole output of a probe that came to its end: then nothing can be concluded, least
-// of all that something held. Verdicts are the probe's own: nothing is `expected` yet.
+// launch_failed unless the text is the whole output of a probe that came to its end: then nothing can be concluded,
+// least of all that something held. Verdicts are the probe's own: nothing is `expected` yet.
 Result<std::vector<Finding>> read_findings(std::string_view output);
 
 // What the plan says about a check's guarantee: the detail, else the guarantee that it belongs to; null: nothing.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the probe is told: where the canaries are, and what the plan says, so that a check knows what to expect.
+// The launch with the probe in place of the server, and what the probe is told: where the canaries are, and what the
+// plan says, so that a check knows what to expect.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,6 +80,30 @@ void add_view(Words& words, const Plan& plan, std::string_view ours) {
 }
 
 }  // namespace
+
+LaunchSpec Canaries::beside(LaunchSpec spec, Grants grants) const {
+  if (!spec.home_source.empty()) {
+    spec.home_source = folder_ + "/home";
+  }
+  const auto shown = std::ranges::any_of(spec.mounts, [&](const Mount& mount) { return mount.target == probe_; });
+  if (!shown) {
+    spec.mounts.push_back({.source = probe_, .target = probe_, .usable_as_is = true});
+  }
+  const std::string read = folder_ + "/read";
+  const std::string write = folder_ + "/write";
+  spec.mounts.push_back({.source = read, .target = read, .usable_as_is = true});
+  spec.mounts.push_back({.source = write, .target = write, .writable = true, .usable_as_is = true});
+  if (grants == Grants::nested) {
+    spec.mounts.push_back(
+        {.source = write + "/deep/er/fixed", .target = write + "/deep/er/fixed", .usable_as_is = true});
+  }
+  if (grants != Grants::plain) {
+    for (const char* masked : {"/read/secret.txt", "/read/private", "/write/secret.txt", "/write/deep/er/secret.txt"}) {
+      spec.deny.push_back(folder_ + masked);
+    }
+  }
+  return spec;
+}
 
 std::vector<std::string> Canaries::arguments(const Plan& plan) const {
   Words words = {"mcp-cordon-probe"};

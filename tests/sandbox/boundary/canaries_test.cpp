@@ -110,8 +110,8 @@ TEST_CASE("a look that is given up ends what was started and says nothing about 
   const UniqueFd in(ends[0]);
   UniqueFd out(ends[1]);
   out.reset();  // readable from now on
-  const auto found = sandbox::boundary::look(
-      plan, planted.canaries(), {.launch = {.stage_path = CORDON_TEST_STAGE}, .interrupted = in.get()});
+  const auto found = sandbox::boundary::look(plan, planted.canaries(),
+                                             {.launch = {.stage_path = CORDON_TEST_STAGE}, .interrupted = in.get()});
   REQUIRE_FALSE(found.has_value());
   CHECK(found.error().code == Errc::timed_out);
 }

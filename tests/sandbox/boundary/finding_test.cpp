@@ -45,10 +45,10 @@ TEST_CASE("the whole output of a probe is read") {
 TEST_CASE("what is not the whole output of a probe says nothing, least of all that something held") {
   for (const std::string& output :
        {std::string(), line("one", "held"), line("one", "held") + complete(2), complete(1),
-        line("one", "held") + line("one", "held") + complete(2), line("one", "held") + complete(1) + line("two", "held"),
-        std::string("hello\n"), line("one", "fine") + complete(1), line("one", "expected") + complete(1),
-        line("", "held") + complete(1), line("one", "held", "") + complete(1), line("one", "held") + "{\n" + complete(1),
-        complete(1) + complete(1)}) {
+        line("one", "held") + line("one", "held") + complete(2),
+        line("one", "held") + complete(1) + line("two", "held"), std::string("hello\n"),
+        line("one", "fine") + complete(1), line("one", "expected") + complete(1), line("", "held") + complete(1),
+        line("one", "held", "") + complete(1), line("one", "held") + "{\n" + complete(1), complete(1) + complete(1)}) {
     CAPTURE(output);
     const auto findings = read_findings(output);
     REQUIRE_FALSE(findings.has_value());
