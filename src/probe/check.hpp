@@ -84,6 +84,7 @@ struct Check {
 std::span<const Check> start_checks();
 std::span<const Check> view_checks();
 std::span<const Check> grant_checks();
+std::span<const Check> cover_checks();
 std::span<const Check> set_id_checks();
 std::span<const Check> procfs_checks();
 std::span<const Check> process_checks();

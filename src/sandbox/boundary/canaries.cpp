@@ -112,7 +112,8 @@ Result<std::unique_ptr<Canaries>> Canaries::plant(const std::string& parent, con
   if (Status done = out->plant_folder(parent); !done) {
     return std::unexpected(done.error());
   }
-  std::vector<Status (Canaries::*)()> steps = {&Canaries::plant_files, &Canaries::plant_sockets};
+  std::vector<Status (Canaries::*)()> steps = {&Canaries::plant_files, &Canaries::plant_steering,
+                                               &Canaries::plant_sockets};
   if (parts == Parts::all) {
     steps.insert(steps.end(), {&Canaries::plant_process, &Canaries::plant_in_us});
   }
@@ -149,51 +150,6 @@ Status Canaries::plant_folder(const std::string& parent) {
   secret_ = text::cat("canary-", secret_);
   abstract_ = text::cat("mcp-cordon-canary-", abstract_);
   return {};
-}
-
-Status Canaries::folder_at(const char* name) const {
-  return ::mkdirat(root_.get(), name, 0755) == 0 && ::fchmodat(root_.get(), name, 0755, 0) == 0 ? Status()
-                                                                                                : failed(name);
-}
-
-Status Canaries::file_at(const char* name, std::string_view content) const {
-  const UniqueFd file(::openat(root_.get(), name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0644));
-  const bool written = file && ::fchmod(file.get(), 0644) == 0 &&
-                       ::write(file.get(), content.data(), content.size()) == static_cast<ssize_t>(content.size());
-  return written ? Status() : failed(name);
-}
-
-Status Canaries::plant_files() {
-  for (const char* name :
-       {"outside", "home", "read", "read/private", "write", "write/deep", "write/deep/er", "write/deep/er/fixed"}) {
-    if (Status made = folder_at(name); !made) {
-      return made;
-    }
-  }
-  const std::string config = text::cat(R"({"mcpServers":{"x":{"env":{"TOKEN":")", secret_, R"("}}}})");
-  const std::initializer_list<std::pair<const char*, std::string_view>> files = {
-      {"outside/key", secret_},
-      {"outside/client.json", config},
-      {"read/file", "granted"},
-      {"read/secret.txt", secret_},
-      {"read/private/file", secret_},
-      {"read/marker", token_},
-      {"write/file", "granted"},
-      {"write/secret.txt", secret_},
-      {"write/deep/er/secret.txt", secret_},
-      {"write/deep/er/fixed/file", "granted"}};
-  for (const auto& [name, content] : files) {
-    if (Status made = file_at(name, content); !made) {
-      return made;
-    }
-  }
-  if (::symlinkat(key_path().c_str(), root_.get(), "read/link") != 0 ||
-      ::mkfifoat(root_.get(), "read/fifo", 0666) != 0 || ::fchmodat(root_.get(), "read/fifo", 0666, 0) != 0) {
-    return failed("read");
-  }
-  // Somebody reads from it, else opening it for writing would fail for another reason than ours.
-  granted_fifo_ = UniqueFd(::openat(root_.get(), "read/fifo", O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
-  return granted_fifo_ ? Status() : failed("read/fifo");
 }
 
 Status Canaries::plant_sockets() {

@@ -64,6 +64,7 @@ class Canaries {
   Canaries() = default;
   Status plant_folder(const std::string& parent);
   Status plant_files();
+  Status plant_steering();
   Status plant_sockets();
   Status plant_process();
   Status plant_in_us();

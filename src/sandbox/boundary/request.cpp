@@ -133,6 +133,9 @@ std::vector<std::string> Canaries::arguments(const Plan& plan) const {
   if (shows(folder_ + "/read/secret.txt")) {
     add("masks", "yes");
   }
+  if (shows(folder_ + "/write/.vscode")) {
+    add("steering", "yes");
+  }
   if (shows(folder_ + "/write/deep/er/fixed/file") || shows(folder_ + "/write/deep/er/fixed")) {
     add("nested", "yes");
   }
