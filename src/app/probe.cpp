@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "app/launch_plan.hpp"
+#include "app/planned_launch.hpp"
 #include "base/text.hpp"
 #include "sandbox/backend.hpp"
-#include "sandbox/probe_host.hpp"
-#include "sandbox/select.hpp"
 
 namespace cordon::app {
 
@@ -32,29 +31,17 @@ std::string ProbeReport::json() const {
 
 Result<ProbeReport> probe_policy(const ProbeRequest& request) {
   const sandbox::boundary::HeldSignals signals;
-  Result<PreparedLaunch> prepared = prepare_launch({request.loaded.policy,
-                                                    request.caller,
-                                                    request.client_command,
-                                                    own_paths(request.caller, request.loaded),
-                                                    {},
-                                                    LaunchRequest::Depth::show});
-  if (!prepared) {
-    return std::unexpected(prepared.error());
-  }
-  const Result<sandbox::HostFacts> host = sandbox::probe_host(prepared->spec, request.caller.home);
-  if (!host) {
-    return std::unexpected(host.error());
-  }
-  const Result<sandbox::Plan> plan = sandbox::select(prepared->spec, *host);
-  if (!plan) {
-    return std::unexpected(plan.error());
+  Result<PlannedLaunch> planned =
+      plan_launch({request.caller, request.loaded, request.client_command, LaunchRequest::Depth::show});
+  if (!planned) {
+    return std::unexpected(planned.error());
   }
   // What `run` would choose is what is tried.
   const auto backends = sandbox::backends();
-  const auto chosen = std::ranges::find(backends, std::string_view(plan->backend),
+  const auto chosen = std::ranges::find(backends, std::string_view(planned->plan.backend),
                                         [](const sandbox::Backend* backend) { return backend->name; });
   CORDON_ASSERT(chosen != backends.end());
-  BoundaryTrial trial{request.caller, std::move(prepared->spec), signals.descriptor(), request.alter};
+  BoundaryTrial trial{request.caller, std::move(planned->prepared.spec), signals.descriptor(), request.alter};
   trial.spec.backend = (*chosen)->choice;
   Result<TriedBoundary> tried = try_boundary(trial);
   if (!tried) {

@@ -43,15 +43,16 @@ Result<LoadedSnapshot> reviewed_tool(const ThroughRequest& request) {
 }
 
 Result<PlannedLaunch> plan_reviewed(const ThroughRequest& request, const LoadedSnapshot& found) {
-  return plan_launch(
-      request.caller, request.loaded, request.client_command, [&](const catalog::LaunchFingerprint& now) -> Status {
-        const std::vector<std::string> differences = launch_differences(found.snapshot->launch, now);
-        if (differences.empty()) {
-          return {};
-        }
-        return fail(Errc::launch_changed, "this is not the launch that was reviewed: " + text::join(differences, "; "),
-                    found.location.path, review_command(request.loaded));
-      });
+  PlanRequest plan{request.caller, request.loaded, request.client_command};
+  plan.admit = [&](const catalog::LaunchFingerprint& now) -> Status {
+    const std::vector<std::string> differences = launch_differences(found.snapshot->launch, now);
+    if (differences.empty()) {
+      return {};
+    }
+    return fail(Errc::launch_changed, "this is not the launch that was reviewed: " + text::join(differences, "; "),
+                found.location.path, review_command(request.loaded));
+  };
+  return plan_launch(plan);
 }
 
 struct Conversation {

@@ -21,7 +21,6 @@ class Probe final : public Command {
     options.value("--through", "TOOL", tool_, "start the server and let this TOOL of it try");
     options.value("--argument", "POINTER", pointer_, "with --through: JSON pointer of the argument that is set");
     options.value("--arguments", "JSON", arguments_, "with --through: the other arguments, as a JSON object");
-    options.unsupported_value("--ceiling");
   }
 
   int execute(const Invocation& invocation) override {
