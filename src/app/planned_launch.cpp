@@ -13,6 +13,7 @@
 #include "app/facts.hpp"
 #include "base/text.hpp"
 #include "run/files.hpp"
+#include "sandbox/confine.hpp"
 #include "sandbox/launch.hpp"
 #include "sandbox/probe_host.hpp"
 #include "sandbox/select.hpp"
@@ -136,6 +137,23 @@ Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunc
     return changed_under_us(planned);
   }
   return server;
+}
+
+Status confine_for_session(const sandbox::Plan& plan, pid_t child) {
+  sandbox::OwnNeeds needs;
+  // Where the kernel does not end what the server leaves behind, we have to.
+  needs.signals = plan.own_namespaces ? sandbox::Signals::child : sandbox::Signals::anybody;
+  needs.child = child;
+  if (plan.switch_user) {
+    needs.become = sandbox::Identity{plan.uid, plan.gid};
+  }
+  const Result<sandbox::OwnLimits> confined = sandbox::confine_self(needs);
+  return confined ? Status() : std::unexpected(confined.error());
+}
+
+Status confine_without_server() {
+  const Result<sandbox::OwnLimits> confined = sandbox::confine_self({});
+  return confined ? Status() : std::unexpected(confined.error());
 }
 
 Status try_plan(const Caller& caller, const sandbox::Plan& plan) {

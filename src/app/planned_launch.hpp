@@ -39,6 +39,12 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request);
 // launch_failed, launch_changed, file_untrusted for our helper.
 Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned);
 
+// For run::ProxyConfig::before_first_byte: our own process gives up what it does not need for a session with the server
+// that was started as `child` (docs/isolation.md). unsupported_isolation, internal.
+Status confine_for_session(const sandbox::Plan& plan, pid_t child);
+// The same for a session in which nothing was started.
+Status confine_without_server();
+
 // Can this plan be carried out? Starts it and ends it at once.
 Status try_plan(const Caller& caller, const sandbox::Plan& plan);
 

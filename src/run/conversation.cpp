@@ -60,6 +60,13 @@ Result<int> Conversation::run() {
   return *status_;
 }
 
+void Conversation::abandon() {
+  if (child_) {
+    child_->kill();
+    child_->end_orphans(kReapMs);
+  }
+}
+
 void Conversation::client_bytes(std::string_view bytes) {
   act(engine_.feed(gate::Side::client, bytes, now()));
   settle();

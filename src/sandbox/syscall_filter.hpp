@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "sandbox/syscalls.hpp"
 
 namespace cordon::sandbox {
 
@@ -17,6 +18,8 @@ namespace cordon::sandbox {
 std::string filter_architecture();
 
 // unsupported_isolation on an architecture that the filter does not know.
+Result<std::vector<sock_filter>> build_filter(const CallTable& table);
+// The one of a server.
 Result<std::vector<sock_filter>> build_filter();
 
 // Number of a call on this architecture; negative when it has none.
