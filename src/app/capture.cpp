@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "app/apart.hpp"
 #include "app/exposure.hpp"
 #include "app/installation_key.hpp"
 #include "app/launch_record.hpp"
@@ -10,6 +11,7 @@
 #include "base/text.hpp"
 #include "core/catalog/diff.hpp"
 #include "core/gate/collector.hpp"
+#include "formats/snapshot.hpp"
 #include "run/engine.hpp"
 #include "run/privileges.hpp"
 #include "run/proxy.hpp"
@@ -48,6 +50,8 @@ Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLau
   run::EngineOf<gate::Collector> engine(collector);
   run::AuditSink records(*writer);
   run::ProxyConfig proxy;
+  const pid_t child = server->pid;
+  proxy.before_first_byte = [&planned, child] { return confine_for_session(planned.plan, child); };
   proxy.server = std::move(*server);
   const Result<int> ended = run::run_proxy(std::move(proxy), engine, records, log);
   if (!ended) {
@@ -60,6 +64,22 @@ Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLau
   return live;
 }
 
+// The same as the file of a candidate.
+Result<std::string> candidate_text(const CaptureRequest& request, const PlannedLaunch& planned, gate::Opening opening) {
+  const Result<catalog::Catalog> live = collect(request, planned, opening);
+  if (!live) {
+    return std::unexpected(live.error());
+  }
+  Result<catalog::Snapshot> candidate = catalog::as_candidate(request.loaded.policy.server, *live, request.reviewed);
+  if (!candidate) {
+    return std::unexpected(candidate.error());
+  }
+  candidate->reviewed = false;
+  candidate->launch = planned.prepared.fingerprint;
+  catalog::seal(*candidate);
+  return formats::write_snapshot(*candidate);
+}
+
 }  // namespace
 
 Result<catalog::Snapshot> capture_candidate(const CaptureRequest& request) {
@@ -70,21 +90,18 @@ Result<catalog::Snapshot> capture_candidate(const CaptureRequest& request) {
   if (!planned) {
     return std::unexpected(planned.error());
   }
-  Result<catalog::Catalog> live = collect(request, *planned, gate::Opening::initialize);
+  const auto collected = [&](gate::Opening opening) {
+    return apart([&] { return candidate_text(request, *planned, opening); }, formats::kCatalogFileLimits.max_bytes);
+  };
+  Result<std::string> text = collected(gate::Opening::initialize);
   // Some servers know only the stateless era; a process that refused one opening may refuse the other too.
-  if (!live && live.error().code == Errc::method_not_allowed) {
-    live = collect(request, *planned, gate::Opening::discover);
+  if (!text && text.error().code == Errc::method_not_allowed) {
+    text = collected(gate::Opening::discover);
   }
-  if (!live) {
-    return std::unexpected(live.error());
+  if (!text) {
+    return std::unexpected(text.error());
   }
-  Result<catalog::Snapshot> candidate = catalog::as_candidate(request.loaded.policy.server, *live, request.reviewed);
-  if (candidate) {
-    candidate->reviewed = false;
-    candidate->launch = planned->prepared.fingerprint;
-    catalog::seal(*candidate);
-  }
-  return candidate;
+  return formats::read_snapshot(*text, "the live catalog");
 }
 
 }  // namespace cordon::app

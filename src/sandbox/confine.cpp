@@ -55,6 +55,10 @@ bool has(const CapabilitySets& sets, unsigned capability) {
 int running_landlock_abi() { return std::max(kernel::landlock_create_ruleset(nullptr, 0, 1), 0); }
 
 Status leave_root(const Identity& identity, FileUid file_uid) {
+  int at_parents_death = 0;
+  if (::prctl(PR_GET_PDEATHSIG, &at_parents_death, 0, 0, 0) != 0) {
+    return failed("PR_GET_PDEATHSIG");
+  }
   // Else the kernel would take the capabilities away in the midst of this, and one is needed for the last step. Locked:
   // uid 0 means nothing any more.
   constexpr unsigned long kBits = SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_NOROOT |
@@ -79,8 +83,8 @@ Status leave_root(const Identity& identity, FileUid file_uid) {
       return fail(Errc::internal, "setfsuid was refused", std::string(kWhere));
     }
   }
-  // A change of identity may have made us readable again.
-  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
+  // A change of identity undoes both: it may make us readable again, and forgets the signal.
+  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 || ::prctl(PR_SET_PDEATHSIG, at_parents_death, 0, 0, 0) != 0) {
     return failed("PR_SET_DUMPABLE");
   }
   return {};
@@ -177,7 +181,8 @@ Status check_confined(const OwnNeeds& needs, const OwnLimits& limits) {
 }
 
 Result<OwnLimits> confine_self(const OwnNeeds& needs) {
-  OwnLimits limits = {.landlock_abi = running_landlock_abi(), .calls = !filter_architecture().empty() && kernel_filters_calls()};
+  OwnLimits limits = {.landlock_abi = running_landlock_abi(),
+                      .calls = !filter_architecture().empty() && kernel_filters_calls()};
   if (needs.become) {
     const bool closed = limits.landlock_abi > 0 || limits.calls;
     if (const Status left = leave_root(*needs.become, closed ? FileUid::stays : FileUid::goes); !left) {
@@ -208,7 +213,7 @@ Result<OwnLimits> confine_self(const OwnNeeds& needs) {
 std::string describe(const OwnLimits& limits) {
   const std::string by = limits.landlock_abi > 0 && limits.calls
                              ? text::cat("Landlock ABI ", limits.landlock_abi, " and the list of system calls")
-                         : limits.calls            ? std::string("the list of system calls; this kernel has no Landlock")
+                         : limits.calls ? std::string("the list of system calls; this kernel has no Landlock")
                          : limits.landlock_abi > 0 ? text::cat("Landlock ABI ", limits.landlock_abi)
                                                    : std::string();
   return text::cat("no capabilities, ",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What our own process gives up once the server runs, so that a fault in a parser of ours is not the user's home:
-// root, capabilities, all files, the network, and every system call that own_calls.hpp does not list. What is open stays
-// open: log, pipes, terminal. docs/isolation.md says what stays possible.
+// root, capabilities, all files, the network, and every system call that own_calls.hpp does not list. What is open
+// stays open: log, pipes, terminal. docs/isolation.md says what stays possible.
 
 #include <sys/types.h>
 
