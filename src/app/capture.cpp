@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "app/apart.hpp"
 #include "app/exposure.hpp"
 #include "app/installation_key.hpp"
 #include "app/launch_record.hpp"
@@ -12,6 +11,7 @@
 #include "core/catalog/diff.hpp"
 #include "core/gate/collector.hpp"
 #include "formats/snapshot.hpp"
+#include "run/apart.hpp"
 #include "run/engine.hpp"
 #include "run/privileges.hpp"
 #include "run/proxy.hpp"
@@ -91,7 +91,8 @@ Result<catalog::Snapshot> capture_candidate(const CaptureRequest& request) {
     return std::unexpected(planned.error());
   }
   const auto collected = [&](gate::Opening opening) {
-    return apart([&] { return candidate_text(request, *planned, opening); }, formats::kCatalogFileLimits.max_bytes);
+    return run::apart([&] { return candidate_text(request, *planned, opening); },
+                      formats::kCatalogFileLimits.max_bytes);
   };
   Result<std::string> text = collected(gate::Opening::initialize);
   // Some servers know only the stateless era; a process that refused one opening may refuse the other too.

@@ -23,8 +23,8 @@ struct ProxyConfig {
   int client_in = -1;  // borrowed; -1: there is no client
   int client_out = -1;
   ServerProcess server = {};
-  // Called when all is open, before the first byte of either side is read. After an error nothing is read, the server is
-  // ended, and run_proxy gives that error.
+  // Called when all is open, before the first byte of either side is read. After an error nothing is read, the server
+  // is ended, and run_proxy gives that error.
   std::function<Status()> before_first_byte = {};
   std::size_t queue_bytes = 1'000'000;
   std::size_t max_queue_bytes = 16'000'000;

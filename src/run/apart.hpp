@@ -9,11 +9,11 @@
 
 #include "base/error.hpp"
 
-namespace cordon::app {
+namespace cordon::run {
 
 // What `work` gives, from a child that has standard error, the descriptors it opens itself, and nothing else of ours.
 // It dies with us; TERM, INT and HUP are handed to it, and waited out. internal when it ends without a word, or says
 // more than `max_bytes`. Call it while the process has one thread.
 Result<std::string> apart(const std::function<Result<std::string>()>& work, std::size_t max_bytes);
 
-}  // namespace cordon::app
+}  // namespace cordon::run

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/apart.hpp"
+#include "run/apart.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -19,7 +19,7 @@
 #include "base/fd.hpp"
 #include "base/text.hpp"
 
-namespace cordon::app {
+namespace cordon::run {
 namespace {
 
 constexpr char kDone = 'D';
@@ -171,4 +171,4 @@ Result<std::string> apart(const std::function<Result<std::string>()>& work, std:
   return decoded(*word);
 }
 
-}  // namespace cordon::app
+}  // namespace cordon::run
