@@ -7,6 +7,7 @@
 #include "app/planned_launch.hpp"
 #include "base/text.hpp"
 #include "sandbox/backend.hpp"
+#include "sandbox/confine.hpp"
 #include "sandbox/probe_host.hpp"
 
 namespace cordon::app {
@@ -116,7 +117,8 @@ std::string examine(const Caller& caller, Style style) {
   out += text::cat("\nLandlock ABI: ", host->landlock_abi, host->landlock_abi == 0 ? " (none)" : "", "; started by ",
                    host->root() ? "root, servers run as uid " + std::to_string(host->server_uid)
                                 : "uid " + std::to_string(host->uid),
-                   '\n');
+                   "\nOur own process, once a server runs: ",
+                   sandbox::describe({host->landlock_abi, host->seccomp && !host->architecture.empty()}), '\n');
   return out;
 }
 
