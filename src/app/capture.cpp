@@ -53,11 +53,15 @@ Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLau
   const pid_t child = server->pid;
   proxy.before_first_byte = [&planned, child] { return confine_for_session(planned.plan, child); };
   proxy.server = std::move(*server);
+  ServerWords words = server_words(request.caller, request.loaded, planned, log);
+  log.listen([&words](std::string_view line) { words.heard(line); });
+  proxy.server_exited = [&words](gate::ExitReport report) { words.exited(report); };
   const Result<int> ended = run::run_proxy(std::move(proxy), engine, records, log);
   if (!ended) {
     return std::unexpected(ended.error());
   }
   Result<catalog::Catalog> live = collector.take_result();
+  words.ended(!live);
   if (const Status recorded = writer->append(captured_record(live)); !recorded) {
     return std::unexpected(recorded.error());
   }

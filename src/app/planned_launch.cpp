@@ -175,6 +175,16 @@ Result<audit::Writer> open_audit(const AuditRequest& request) {
   return audit::Writer::open(std::move(config));
 }
 
+ServerWords server_words(const Caller& caller, const LoadedPolicy& loaded, const PlannedLaunch& planned,
+                         run::Log& log) {
+  ServerWords::Setting setting{
+      .around = {.plan = planned.plan, .home = caller.home, .outside = kind_outside, .is_sensitive = never_proposed}};
+  setting.policy_path = loaded.location.path;
+  setting.relayed = loaded.policy.launch.stderr_mode == policy::StderrMode::relay;
+  setting.say = [&log](std::string_view line) { log.notice(line, run::monotonic_now()); };
+  return ServerWords(std::move(setting));
+}
+
 Result<run::LogConfig> log_config(const Caller& caller, const LoadedPolicy& loaded,
                                   const std::vector<NamedSecret>& secrets) {
   run::LogConfig out;

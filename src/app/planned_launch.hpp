@@ -7,6 +7,7 @@
 
 #include "app/caller.hpp"
 #include "app/launch_plan.hpp"
+#include "app/server_words.hpp"
 #include "app/session_context.hpp"
 #include "audit/writer.hpp"
 #include "base/error.hpp"
@@ -57,6 +58,9 @@ struct AuditRequest {
   std::vector<NamedSecret> secrets = {};
 };
 Result<audit::Writer> open_audit(const AuditRequest& request);
+
+// Listens to the server of this launch and explains on `log` what the sandbox refused it. All are borrowed.
+ServerWords server_words(const Caller& caller, const LoadedPolicy& loaded, const PlannedLaunch& planned, run::Log& log);
 
 // Where lines for people go, and those of the server as the policy says.
 Result<run::LogConfig> log_config(const Caller& caller, const LoadedPolicy& loaded,

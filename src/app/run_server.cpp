@@ -227,7 +227,19 @@ Result<int> RunCase::talk(const std::optional<Error>& failure, run::Log& log) {
     return confined;
   };
   proxy.server = std::move(server_);
-  return run::run_proxy(std::move(proxy), engine, records ? static_cast<run::RecordSink&>(*records) : nothing, log);
+  std::optional<ServerWords> words;
+  if (!failure) {
+    words.emplace(server_words(request_.caller, *loaded_, *planned_, log));
+    log.listen([&words](std::string_view line) { words->heard(line); });
+    proxy.server_exited = [&words](gate::ExitReport report) { words->exited(report); };
+  }
+  Result<int> status =
+      run::run_proxy(std::move(proxy), engine, records ? static_cast<run::RecordSink&>(*records) : nothing, log);
+  if (words) {
+    words->ended(status && *status == exit_status(Errc::server_exited));
+    log.listen({});
+  }
+  return status;
 }
 
 int RunCase::converse(std::optional<Error> failure) {

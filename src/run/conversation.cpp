@@ -100,6 +100,9 @@ void Conversation::server_end() {
 
 void Conversation::server_exit(gate::ExitReport report) {
   exit_ = report;
+  if (config_.server_exited) {
+    config_.server_exited(report);
+  }
   drain_until_ = now() + config_.drain_ms;
   settle();
 }

@@ -26,6 +26,8 @@ struct ProxyConfig {
   // Called when all is open, before the first byte of either side is read. After an error nothing is read, the server
   // is ended, and run_proxy gives that error.
   std::function<Status()> before_first_byte = {};
+  // Told how the server ended, when that comes to light.
+  std::function<void(gate::ExitReport)> server_exited = {};
   std::size_t queue_bytes = 1'000'000;
   std::size_t max_queue_bytes = 16'000'000;
 
