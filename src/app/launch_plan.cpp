@@ -262,7 +262,6 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
   if (const Status local = check_fetch(request, *command, program->real); !local) {
     return std::unexpected(local.error());
   }
-
   PreparedLaunch out;
   out.spec.argv = *command;
   out.spec.argv[0] = program->path;

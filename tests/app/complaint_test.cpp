@@ -56,7 +56,7 @@ constexpr Shape kShapes[] = {
     {"Caused by: java.net.UnknownHostException: repo.example.org", Ailment::unresolved, "repo.example.org"},
     // shells, the loader, curl, git
     {"sh: 1: cannot open /data/in: No such file", Ailment::missing, ""},
-    {"cat: /root/x: Permission denied", Ailment::denied, "/root/x"},
+    {"cat: /srv/x: Permission denied", Ailment::denied, "/srv/x"},
     {"/opt/x/bin/tool: error while loading shared libraries: libpq.so.5: cannot open shared object file: No such file "
      "or directory",
      Ailment::library, "libpq.so.5"},

@@ -47,7 +47,7 @@ struct World {
     add(EntryKind::tmpfs, "/tmp", "", true, false);
     add(EntryKind::tmpfs, "/home/cordon", "", true, false);
     add(EntryKind::bind, "/data/in", "/data/in", false, true);
-    add(EntryKind::bind, "/work", "/data/out", true, true);
+    add(EntryKind::bind, "/output", "/data/out", true, true);
     add(EntryKind::bind, "/elsewhere", "/srv/ro", false, true);
     add(EntryKind::cover, "/data/in/private", "/data/in/private", false, false);
   }
@@ -114,7 +114,7 @@ TEST_CASE("a read-only grant is told from the rest, and the narrowest write gran
   CHECK(holds(world.find("EROFS: open '/usr/lib/x'")->what, "server's own program"));
   CHECK(world.proposal("EROFS: open '/usr/lib/x'") == "");
   CHECK(holds(world.find("cat: /data/in/a.txt: Permission denied")->what, "its own owner and mode"));
-  CHECK(holds(world.find("EACCES: open '/work/x'")->what, "owner and mode"));
+  CHECK(holds(world.find("EACCES: open '/output/x'")->what, "owner and mode"));
 }
 
 TEST_CASE("what the policy masks, and what may not run, is said without a way out") {
@@ -231,7 +231,7 @@ TEST_CASE("the last words of a server that failed are shown when nobody saw them
 
 TEST_CASE("what nobody proposes, as long as the list of sensitive places is not asked") {
   for (const char* path :
-       {"/etc/passwd", "/root/x", "/home/u/.aws/credentials", "/home", "/run/docker.sock", "/proc/1"}) {
+       {"/etc/passwd", "/run/x", "/home/u/.aws/credentials", "/home", "/run/docker.sock", "/proc/1"}) {
     CHECK_MESSAGE(never_proposed(path), path);
   }
   for (const char* path : {"/srv/x", "/home/u/project", "/opt/x", "/etcetera"}) {
