@@ -80,7 +80,9 @@ bool keep_only(int word_fd) {
 
 [[noreturn]] void be_apart(const std::function<Result<std::string>()>& work, int word_fd, const sigset_t& mask,
                            pid_t parent) {
-  // A group of its own, so that a Ctrl-C comes once: from the parent.
+  // A group of its own, so that a Ctrl-C comes once: from the parent. To a terminal that wants it (stty tostop) it is
+  // in the background then, and would be stopped at its first line.
+  ::signal(SIGTTOU, SIG_IGN);
   const bool ready = ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent && ::setpgid(0, 0) == 0 &&
                      keep_only(word_fd) && ::sigprocmask(SIG_SETMASK, &mask, nullptr) == 0;
   ::_exit(ready && write_all(kWordFd, encoded(work())) ? 0 : 1);

@@ -112,10 +112,6 @@ constexpr std::string_view kOwnCalls[] = {
     "readlink",
     "getrlimit",
     "prlimit64",
-    "open",
-    "openat",
-    "getdents64",
-    "access",
 #endif
 };
 
