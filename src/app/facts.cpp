@@ -17,6 +17,7 @@ std::string facts_json(const std::string& server, const sandbox::Plan& plan) {
   out.member("server", server);
   out.member("digest", sandbox::digest(plan));
   out.member_raw("plan", sandbox::to_json(plan));
+  out.member_raw("covers", sandbox::covers_json(plan));
   out.end_object();
   return out.take();
 }

@@ -67,13 +67,15 @@ void end(pid_t pid, UniqueFd& lifeline) {
 }  // namespace
 
 Result<PlannedLaunch> plan_launch(const Caller& caller, const LoadedPolicy& loaded,
-                                  const std::vector<std::string>& client_command, const Admit& admit) {
-  Result<PreparedLaunch> prepared = prepare_launch({loaded.policy, caller, client_command, own_paths(caller, loaded),
-                                                    trusted_reader(), LaunchRequest::Depth::start, admit});
+                                  const std::vector<std::string>& client_command, const Admit& admit,
+                                  const std::vector<std::string>& own_files) {
+  Result<PreparedLaunch> prepared =
+      prepare_launch({loaded.policy, caller, client_command, own_paths(caller, loaded, own_files), trusted_reader(),
+                      LaunchRequest::Depth::start, admit});
   if (!prepared) {
     return std::unexpected(prepared.error());
   }
-  const Result<sandbox::HostFacts> host = sandbox::probe_host(prepared->spec, caller.home);
+  Result<sandbox::HostFacts> host = sandbox::probe_host(prepared->spec, caller.home);
   if (!host) {
     return std::unexpected(host.error());
   }
@@ -81,7 +83,7 @@ Result<PlannedLaunch> plan_launch(const Caller& caller, const LoadedPolicy& load
   if (!plan) {
     return std::unexpected(plan.error());
   }
-  return PlannedLaunch{std::move(*prepared), std::move(*plan)};
+  return PlannedLaunch{std::move(*prepared), std::move(*plan), std::move(host->steering_gaps)};
 }
 
 namespace {

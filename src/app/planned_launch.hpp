@@ -19,11 +19,13 @@ namespace cordon::app {
 struct PlannedLaunch {
   PreparedLaunch prepared = {};
   sandbox::Plan plan = {};
+  std::vector<sandbox::SteeringGap> steering_gaps = {};
 };
 
-// Nothing is started yet. What prepare_launch gives, and unsupported_isolation when this host cannot do it.
+// Nothing is started yet. `own_files`: more that no write grant may reach. What prepare_launch gives, and unsupported_isolation when this host cannot do it.
 Result<PlannedLaunch> plan_launch(const Caller& caller, const LoadedPolicy& loaded,
-                                  const std::vector<std::string>& client_command, const Admit& admit = {});
+                                  const std::vector<std::string>& client_command, const Admit& admit = {},
+                                  const std::vector<std::string>& own_files = {});
 
 // Starts the plan and waits until the server's program runs. The program that runs is the one that was digested: the
 // stage executes the planned file alone, and the file must not have changed since. unsupported_isolation,

@@ -2,6 +2,7 @@
 #include "app/review_files.hpp"
 
 #include <ctime>
+#include <filesystem>
 
 #include "app/capture.hpp"
 #include "app/fingerprint.hpp"
@@ -20,7 +21,7 @@ Result<catalog::Snapshot> candidate_from_file(const ReviewRequest& request, cons
   const Result<PreparedLaunch> launch = prepare_launch({loaded.policy,
                                                         request.caller,
                                                         request.client_command,
-                                                        own_paths(request.caller, loaded),
+                                                        own_paths(request.caller, loaded, {std::filesystem::absolute(request.candidate_file)}),
                                                         {},
                                                         LaunchRequest::Depth::show});
   if (!launch) {

@@ -182,7 +182,7 @@ int RunCase::converse(std::optional<Error> failure) {
     log.notice("the launch is not the reviewed one: " + difference, now);
   }
   if (!failure) {
-    for (const std::string& notice : exposure_notices(loaded_->policy, request_.caller)) {
+    for (const std::string& notice : exposure_notices(planned_->plan, planned_->steering_gaps)) {
       log.notice(notice, now);
     }
   }

@@ -52,7 +52,7 @@ Status check_environment(const LaunchSpec& spec) {
 // Landlock adds up what is allowed on the way to a file, across mounts: below a writable place it allows writing.
 bool inherits_writing(std::span<const ViewEntry> view) {
   return std::any_of(view.begin(), view.end(), [view](const ViewEntry& entry) {
-    return entry.kind == EntryKind::bind && !entry.writable &&
+    return entry.kind == EntryKind::bind && !entry.writable && !entry.steering &&
            std::any_of(view.begin(), view.end(), [&entry](const ViewEntry& outer) {
              const bool holds = outer.kind == EntryKind::bind || outer.kind == EntryKind::tmpfs;
              return holds && outer.writable && is_within(entry.target, outer.target);
@@ -135,6 +135,8 @@ std::vector<Guarantee> isolated_guarantees(const LaunchSpec& spec, const HostFac
     // RLIMIT_DATA counts each process by itself; a limit for the tree needs a delegated cgroup.
     guarantees.push_back({.name = "limits.memory", .strength = Strength::partial, .reason = "no_cgroup_delegation"});
   }
+  guarantees.push_back(steering_guarantee(facts));
+  guarantees.push_back(unix_socket_guarantee(spec, facts, view));
   return guarantees;
 }
 

@@ -21,6 +21,19 @@ Status check_required_names(const LaunchSpec& spec) {
   return {};
 }
 
+// Listed sockets are the only ones that can be reached: part of what `ipc` requires.
+std::optional<Refusal> reaches_sockets(const Plan& plan, const std::string& wanted) {
+  const Guarantee* sockets = wanted == "ipc" ? find_guarantee(plan, "ipc.unix_sockets") : nullptr;
+  if (sockets == nullptr || sockets->strength == Strength::enforced) {
+    return std::nullopt;
+  }
+  return Refusal{.backend = plan.backend,
+                 .guarantee = sockets->name,
+                 .reason = sockets->reason,
+                 .hint = "grant files instead of folders, write unix_sockets: none with syscalls: default, or take ipc out "
+                         "of isolation.require: then every socket in a granted folder can be reached"};
+}
+
 // The first required guarantee that the plan does not enforce.
 std::optional<Refusal> missing(const Plan& plan, const std::vector<std::string>& required) {
   for (const std::string& wanted : required) {
@@ -30,6 +43,9 @@ std::optional<Refusal> missing(const Plan& plan, const std::vector<std::string>&
                      .guarantee = wanted,
                      .reason = guarantee == nullptr ? "not_offered" : guarantee->reason,
                      .hint = "use another backend, or take it out of isolation.require"};
+    }
+    if (auto refusal = reaches_sockets(plan, wanted)) {
+      return refusal;
     }
   }
   return std::nullopt;

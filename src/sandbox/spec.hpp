@@ -36,6 +36,7 @@ struct LaunchSpec {
   std::string home_source = {};                   // outside folder for /home/cordon; empty: a temporary one
   std::vector<Mount> mounts = {};                 // grants of the policy
   std::vector<std::string> deny = {};             // inside paths that are masked
+  std::vector<std::string> unix_sockets = {};     // sockets of the outside, shown at their own path
   std::vector<std::string> runtime = {"system"};  // presets: node, python, system, none
   BackendChoice backend = BackendChoice::automatic;
   std::string none_reason = {};           // from the policy, for BackendChoice::none

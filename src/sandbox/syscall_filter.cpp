@@ -107,7 +107,7 @@ void emit_search(Program& program, std::span<const Range> ranges) {
   emit_search(program, ranges.subspan(middle));
 }
 
-std::map<int, Judgement> judgements() {
+std::map<int, Judgement> judgements(UnixSockets sockets) {
   std::map<int, Judgement> all;
   for (int number = 0; number <= kTableEnd; ++number) {
     all[number] = {.verdict = EPERM};
@@ -124,6 +124,9 @@ std::map<int, Judgement> judgements() {
     }
   }
   for (const CallRule& rule : rules()) {
+    if (sockets == UnixSockets::refused && is_unix_socket_rule(rule)) {
+      continue;  // falls through to the answer for families that are not listed
+    }
     const int number = rule.number >= 0 ? rule.number : call_number(rule.name);
     if (number >= 0) {
       all[number].rules.push_back(rule);
@@ -132,7 +135,7 @@ std::map<int, Judgement> judgements() {
   return all;
 }
 
-std::vector<Range> ranges() {
+std::vector<Range> ranges(UnixSockets sockets) {
   std::vector<Range> list = {{.first = 0, .judgement = {.verdict = ENOSYS}}};
   std::uint32_t next = 0;  // first number not spoken of
   const auto extend = [&list](std::uint32_t first, const Judgement& judgement) {
@@ -146,7 +149,7 @@ std::vector<Range> ranges() {
       list.push_back({first, judgement});
     }
   };
-  for (const auto& [number, judgement] : judgements()) {
+  for (const auto& [number, judgement] : judgements(sockets)) {
     const auto first = static_cast<std::uint32_t>(number);
     if (first != next) {
       extend(next, {.verdict = ENOSYS});
@@ -164,7 +167,7 @@ std::string filter_architecture() { return std::string(kArchitecture); }
 
 int call_number(std::string_view name) { return seccomp_syscall_resolve_name(std::string(name).c_str()); }
 
-Result<std::vector<sock_filter>> build_filter() {
+Result<std::vector<sock_filter>> build_filter(UnixSockets sockets) {
   if (kArchitecture.empty()) {
     return fail(Errc::unsupported_isolation, "no table of system calls for this architecture", "syscalls");
   }
@@ -180,7 +183,7 @@ Result<std::vector<sock_filter>> build_filter() {
     program.test(BPF_JGE, kX32Bit, 0, 1);
     program.give(SECCOMP_RET_KILL_PROCESS);
   }
-  const std::vector<Range> list = ranges();
+  const std::vector<Range> list = ranges(sockets);
   emit_search(program, list);
   std::vector<sock_filter> code = program.take();
   if (code.size() > BPF_MAXINSNS) {
