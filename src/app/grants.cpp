@@ -44,9 +44,9 @@ Result<std::string> existing_path(const policy::Policy& policy, const policy::Gr
     return refuse(policy, grant, text::cat("'", shown, "' is no socket"), "isolation.unix_sockets lists sockets alone");
   }
   if (kind == Wanted::data && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
-    return refuse(policy, grant, text::cat("'", shown, "' is neither a file nor a folder"),
-                  S_ISSOCK(info.st_mode) ? "list a socket in isolation.unix_sockets"
-                                         : "pipes and devices cannot be granted");
+    return refuse(
+        policy, grant, text::cat("'", shown, "' is neither a file nor a folder"),
+        S_ISSOCK(info.st_mode) ? "list a socket in isolation.unix_sockets" : "pipes and devices cannot be granted");
   }
   return path;
 }

@@ -22,7 +22,8 @@ struct PlannedLaunch {
   std::vector<sandbox::SteeringGap> steering_gaps = {};
 };
 
-// Nothing is started yet. `own_files`: more that no write grant may reach. What prepare_launch gives, and unsupported_isolation when this host cannot do it.
+// Nothing is started yet. `own_files`: more that no write grant may reach. What prepare_launch gives, and
+// unsupported_isolation when this host cannot do it.
 Result<PlannedLaunch> plan_launch(const Caller& caller, const LoadedPolicy& loaded,
                                   const std::vector<std::string>& client_command, const Admit& admit = {},
                                   const std::vector<std::string>& own_files = {});

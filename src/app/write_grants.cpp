@@ -51,8 +51,8 @@ bool lies_within(std::string path, const std::string& folder) {
   return false;
 }
 
-// With the folders in it, two levels deep: a bind mount of one of them has none of our folders above it. What lies there
-// as a symlink (a policy that is kept elsewhere) is ours where it leads, too.
+// With the folders in it, two levels deep: a bind mount of one of them has none of our folders above it. What lies
+// there as a symlink (a policy that is kept elsewhere) is ours where it leads, too.
 void add_folder(const std::string& path, OwnPaths& out) {
   constexpr int kDepth = 2;
   constexpr int kMostEntries = 4096;

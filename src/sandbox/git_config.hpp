@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The little of git's configuration that says where hooks and further settings lie. Not a full reader: what it takes for
-// a path too much is covered too much.
+// The little of git's configuration that says where hooks and further settings lie. Not a full reader: what it takes
+// for a path too much is covered too much.
 
 #include <string>
 #include <string_view>

@@ -124,7 +124,7 @@ struct Plan {
   bool own_namespaces = false;
   bool syscall_filter = false;
   bool unix_socket_calls = true;  // false: the filter refuses to make a Unix socket, save a connected pair
-  Limits limits = {};  // defaults filled in
+  Limits limits = {};             // defaults filled in
 
   std::string tool = {};  // bubblewrap: its executable
   std::vector<ToolArgument> tool_arguments = {};
@@ -136,8 +136,8 @@ const Guarantee* find_guarantee(const Plan& plan, std::string_view name);
 
 // For a person: escaped, one fact per line.
 std::string to_text(const Plan& plan);
-// docs/isolation.md; the same plan gives the same bytes. Without the entries that cover what steers other programs: these
-// follow what lies in the granted folders, and a plan is to stay the same when a file comes into being there.
+// docs/isolation.md; the same plan gives the same bytes. Without the entries that cover what steers other programs:
+// these follow what lies in the granted folders, and a plan is to stay the same when a file comes into being there.
 std::string to_json(const Plan& plan);
 // [{"path": …, "made": true}, …] of those.
 std::string covers_json(const Plan& plan);

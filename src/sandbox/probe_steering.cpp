@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks below the write grants for what steers other programs: in the granted folders themselves and in the repositories
-// that lie in them. The look is bounded; where a bound is met it says so, and the plan does with it.
+// Looks below the write grants for what steers other programs: in the granted folders themselves and in the
+// repositories that lie in them. The look is bounded; where a bound is met it says so, and the plan does with it.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -50,8 +50,8 @@ bool is_git_folder(const std::string& path) {
          (is_there(path + "/commondir") || (is_folder(path + "/objects") && is_folder(path + "/refs")));
 }
 
-// By us, and so by the server, which has our rights or those of root's grants. Where a folder is ours and closed, it could
-// open it: that counts as yes.
+// By us, and so by the server, which has our rights or those of root's grants. Where a folder is ours and closed, it
+// could open it: that counts as yes.
 bool can_be_made(const std::string& path) {
   const std::string folder(parent_path(path));
   struct stat status = {};
@@ -167,10 +167,7 @@ class Search {
       return;
     }
     if (hold && name.absent != WhenAbsent::leave && can_be_made(path)) {
-      add({.path = path,
-           .absent = true,
-           .file = name.absent == WhenAbsent::hold_file,
-           .text = std::string(name.text)});
+      add({.path = path, .absent = true, .file = name.absent == WhenAbsent::hold_file, .text = std::string(name.text)});
     }
   }
 
@@ -207,8 +204,7 @@ class Search {
 
   // The git folder that `named`, seen from `base`, leads to, when the server can write there.
   void add_git_at(std::string_view named, const std::string& base, const std::string& working) {
-    const std::string real =
-        real_path(named.starts_with('/') ? std::string(named) : text::cat(base, "/", named));
+    const std::string real = real_path(named.starts_with('/') ? std::string(named) : text::cat(base, "/", named));
     if (!real.empty() && writable(real)) {
       add_git(real, working, 0);
     }

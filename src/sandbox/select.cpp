@@ -30,8 +30,9 @@ std::optional<Refusal> reaches_sockets(const Plan& plan, const std::string& want
   return Refusal{.backend = plan.backend,
                  .guarantee = sockets->name,
                  .reason = sockets->reason,
-                 .hint = "grant files instead of folders, write unix_sockets: none with syscalls: default, or take ipc out "
-                         "of isolation.require: then every socket in a granted folder can be reached"};
+                 .hint =
+                     "grant files instead of folders, write unix_sockets: none with syscalls: default, or take ipc out "
+                     "of isolation.require: then every socket in a granted folder can be reached"};
 }
 
 // The first required guarantee that the plan does not enforce.

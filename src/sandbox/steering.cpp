@@ -14,9 +14,10 @@ namespace {
 constexpr SteeringName held(std::string_view path) { return {path, WhenAbsent::hold_folder}; }
 constexpr SteeringName left(std::string_view path) { return {path}; }
 
-// Folders and not files are put in the place of absent ones, also of absent files: version control does not see an empty
-// folder, rmdir takes it away only as long as it is empty, and no reader takes it for a configuration. Only what is
-// looked for by this very name is put there; instructions for agents, in whatever spelling, are covered where they are.
+// Folders and not files are put in the place of absent ones, also of absent files: version control does not see an
+// empty folder, rmdir takes it away only as long as it is empty, and no reader takes it for a configuration. Only what
+// is looked for by this very name is put there; instructions for agents, in whatever spelling, are covered where they
+// are.
 constexpr std::array kFolderNames = std::to_array<SteeringName>({
     // repositories, shells, hooks
     held(".git"),
@@ -61,8 +62,8 @@ constexpr std::array kFolderNames = std::to_array<SteeringName>({
     left("GEMINI.md"),
 });
 
-// commondir names the folder that holds config and hooks: whoever may make it needs neither. git dies of a folder of that
-// name, and of an empty file, but "." is what it does without.
+// commondir names the folder that holds config and hooks: whoever may make it needs neither. git dies of a folder of
+// that name, and of an empty file, but "." is what it does without.
 constexpr std::array kGitNames = std::to_array<SteeringName>({
     held("hooks"),
     {"config", WhenAbsent::hold_file},
@@ -71,34 +72,20 @@ constexpr std::array kGitNames = std::to_array<SteeringName>({
 });
 
 constexpr std::array kHomeNames = std::to_array<std::string_view>({
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".config/Claude",
-    ".config/Code",
-    ".config/Cursor",
-    ".config/VSCodium",
-    ".config/Windsurf",
-    ".config/autostart",
-    ".config/direnv",
-    ".config/environment.d",
-    ".config/fish",
-    ".config/git",
-    ".config/goose",
-    ".config/opencode",
-    ".config/systemd",
-    ".config/zed",
-    ".codeium",
-    ".gitconfig",
-    ".local/bin",
-    ".npmrc",
-    ".profile",
-    ".ssh",
-    ".zlogin",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
+    ".bash_login",      ".bash_logout",
+    ".bash_profile",    ".bashrc",
+    ".config/Claude",   ".config/Code",
+    ".config/Cursor",   ".config/VSCodium",
+    ".config/Windsurf", ".config/autostart",
+    ".config/direnv",   ".config/environment.d",
+    ".config/fish",     ".config/git",
+    ".config/goose",    ".config/opencode",
+    ".config/systemd",  ".config/zed",
+    ".codeium",         ".gitconfig",
+    ".local/bin",       ".npmrc",
+    ".profile",         ".ssh",
+    ".zlogin",          ".zprofile",
+    ".zshenv",          ".zshrc",
 });
 
 // `name` as whole components at the end of `path`, or with more behind it.

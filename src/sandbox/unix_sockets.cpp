@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a socket of the outside can be reached. A read-only mount does not stop connect(); Landlock does from ABI 9 on,
-// for sockets that were made outside of the sandbox. Below that only the syscall filter is left: it cannot tell where a
-// socket leads, so it refuses to make any, as soon as a folder is shown in which somebody could have put one.
+// Whether a socket of the outside can be reached. A read-only mount does not stop connect(); Landlock does from ABI 9
+// on, for sockets that were made outside of the sandbox. Below that only the syscall filter is left: it cannot tell
+// where a socket leads, so it refuses to make any, as soon as a folder is shown in which somebody could have put one.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kLandlockResolvesUnix = 9;
 
-// A folder of the outside. Those of the system belong to root and hold no sockets; the kept home holds the server's own.
+// A folder of the outside. Those of the system belong to root and hold no sockets; the kept home holds the server's
+// own.
 bool could_hold_socket(const ViewEntry& entry, const HostFacts& facts) {
   const auto system = system_path_list();
   if (entry.kind != EntryKind::bind || entry.socket || entry.steering || entry.target == kHomeInside ||

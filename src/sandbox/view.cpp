@@ -241,7 +241,12 @@ Result<std::vector<ViewEntry>> build_view(const LaunchSpec& spec, const HostFact
   };
   assemble();
   add(pins(view));
-  add(steering_view(spec, facts));
+  const std::vector<ViewEntry> steering = steering_view(spec, facts);
+  for (const ViewEntry& cover : steering) {
+    // It holds the folder in place as well, and does not let it be written to.
+    std::erase_if(own, [&](const ViewEntry& pin) { return pin.target == cover.target; });
+  }
+  add(steering);
   std::vector<ViewEntry> above_steering = pins(view);
   for (ViewEntry& pin : above_steering) {
     pin.steering = true;

@@ -43,7 +43,8 @@ std::vector<ViewEntry> steering_view(const LaunchSpec& spec, const HostFacts& fa
       if (shown != &mount || is_denied(spec, target) || !targets.insert(target).second) {
         continue;
       }
-      // A folder that is put there shows another empty one: its own is where launches agree about it (stage/places.cpp).
+      // A folder that is put there shows another empty one: its own is where launches agree about it
+      // (stage/places.cpp).
       covers.push_back({.kind = place.absent && !place.file ? EntryKind::cover : EntryKind::bind,
                         .target = std::move(target),
                         .source = place.path,

@@ -164,7 +164,8 @@ void check_what_grants_reach(const Canaries& canaries) {
   check_sockets(write, "write_grant");
   check_sockets(canaries.at("apart"), "read_grant_apart");
   int pair[2] = {-1, -1};
-  check("socket_pair", "allowed", [&] { return result_of(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)); });
+  check("socket_pair", "allowed",
+        [&] { return result_of(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)); });
   ::close(pair[0]);
   ::close(pair[1]);
   // Somebody reads them. Where the grant shows in a writable place, Landlock does not tell it from that.

@@ -146,7 +146,7 @@ TEST_CASE("doctor sees every backend and why one will not do") {
   CHECK(!all[0].usable);
   CHECK(all[0].error.code == Errc::unsupported_isolation);
   CHECK(all[1].usable);
-  CHECK(all[1].guarantees.size() == kGuarantees.size());
+  CHECK(all[1].guarantees.size() == kGuarantees.size() + 2);  // and two details
 }
 
 TEST_CASE("programs, arguments and variables that cannot be are refused") {

@@ -10,131 +10,112 @@
 namespace cordon::policy {
 namespace {
 
-constexpr std::string_view kKeys = "keys or tokens";
-constexpr std::string_view kBrowser = "a browser profile or mail";
-constexpr std::string_view kPasswords = "passwords";
-constexpr std::string_view kClient = "the settings of an MCP client, an agent or an editor";
-constexpr std::string_view kHistory = "what was typed in a shell";
-constexpr std::string_view kControl = "control over this machine or session";
+constexpr std::array kKeys = std::to_array<std::string_view>({".ssh",
+                                                              ".aws",
+                                                              ".azure",
+                                                              ".gnupg",
+                                                              ".kube",
+                                                              ".docker",
+                                                              ".config/containers/auth.json",
+                                                              ".config/doctl",
+                                                              ".config/gcloud",
+                                                              ".config/gh",
+                                                              ".config/glab-cli",
+                                                              ".config/hub",
+                                                              ".config/op",
+                                                              ".config/rclone",
+                                                              ".config/sops",
+                                                              ".config/git/credentials",
+                                                              ".cargo/credentials",
+                                                              ".cargo/credentials.toml",
+                                                              ".databrickscfg",
+                                                              ".gem/credentials",
+                                                              ".git-credentials",
+                                                              ".m2/settings.xml",
+                                                              ".my.cnf",
+                                                              ".netrc",
+                                                              ".npmrc",
+                                                              ".oci",
+                                                              ".pgpass",
+                                                              ".pypirc",
+                                                              ".s3cfg",
+                                                              ".terraform.d",
+                                                              ".vault-token",
+                                                              ".yarnrc.yml",
+                                                              "_netrc",
+                                                              "/etc/ssh",
+                                                              "/etc/ssl/private",
+                                                              "/etc/krb5.keytab"});
 
-constexpr std::array kPlaces = std::to_array<SensitivePlace>({
-    {".ssh", kKeys},
-    {".aws", kKeys},
-    {".azure", kKeys},
-    {".gnupg", kKeys},
-    {".kube", kKeys},
-    {".docker", kKeys},
-    {".config/containers/auth.json", kKeys},
-    {".config/doctl", kKeys},
-    {".config/gcloud", kKeys},
-    {".config/gh", kKeys},
-    {".config/glab-cli", kKeys},
-    {".config/hub", kKeys},
-    {".config/op", kKeys},
-    {".config/rclone", kKeys},
-    {".config/sops", kKeys},
-    {".config/git/credentials", kKeys},
-    {".cargo/credentials", kKeys},
-    {".cargo/credentials.toml", kKeys},
-    {".databrickscfg", kKeys},
-    {".gem/credentials", kKeys},
-    {".git-credentials", kKeys},
-    {".m2/settings.xml", kKeys},
-    {".my.cnf", kKeys},
-    {".netrc", kKeys},
-    {".npmrc", kKeys},
-    {".oci", kKeys},
-    {".pgpass", kKeys},
-    {".pypirc", kKeys},
-    {".s3cfg", kKeys},
-    {".terraform.d", kKeys},
-    {".vault-token", kKeys},
-    {".yarnrc.yml", kKeys},
-    {"_netrc", kKeys},
-    {".mozilla", kBrowser},
-    {".librewolf", kBrowser},
-    {".waterfox", kBrowser},
-    {".thunderbird", kBrowser},
-    {".config/google-chrome", kBrowser},
-    {".config/google-chrome-beta", kBrowser},
-    {".config/google-chrome-unstable", kBrowser},
-    {".config/chromium", kBrowser},
-    {".config/BraveSoftware", kBrowser},
-    {".config/microsoft-edge", kBrowser},
-    {".config/vivaldi", kBrowser},
-    {".config/opera", kBrowser},
-    {".config/mozilla", kBrowser},
-    {"snap/firefox", kBrowser},
-    {"snap/chromium", kBrowser},
-    {"snap/brave", kBrowser},
-    {".var/app/org.mozilla.firefox", kBrowser},
-    {".var/app/org.chromium.Chromium", kBrowser},
-    {".var/app/com.google.Chrome", kBrowser},
-    {".var/app/com.brave.Browser", kBrowser},
-    {".var/app/com.microsoft.Edge", kBrowser},
-    {".password-store", kPasswords},
-    {".config/Bitwarden", kPasswords},
-    {".config/KeePass", kPasswords},
-    {".config/keepassxc", kPasswords},
-    {".config/1Password", kPasswords},
-    {".local/share/gopass", kPasswords},
-    {".local/share/keyrings", kPasswords},
-    {".local/share/kwalletd", kPasswords},
-    {".local/share/pass", kPasswords},
-    {".aider.conf.yml", kClient},
-    {".amazonq", kClient},
-    {".claude", kClient},
-    {".claude.json", kClient},
-    {".cline", kClient},
-    {".codeium", kClient},
-    {".codex", kClient},
-    {".config/Claude", kClient},
-    {".config/Code", kClient},
-    {".config/Cursor", kClient},
-    {".config/VSCodium", kClient},
-    {".config/Windsurf", kClient},
-    {".config/github-copilot", kClient},
-    {".config/goose", kClient},
-    {".config/mcp-cordon", kClient},
-    {".config/opencode", kClient},
-    {".config/zed", kClient},
-    {".continue", kClient},
-    {".cursor", kClient},
-    {".gemini", kClient},
-    {".kiro", kClient},
-    {".local/share/opencode", kClient},
-    {".local/state/mcp-cordon", kClient},
-    {".roo", kClient},
-    {".vscode", kClient},
-    {".windsurf", kClient},
-    {".bash_history", kHistory},
-    {".local/share/fish/fish_history", kHistory},
-    {".node_repl_history", kHistory},
-    {".psql_history", kHistory},
-    {".mysql_history", kHistory},
-    {".python_history", kHistory},
-    {".zsh_history", kHistory},
-    {".zhistory", kHistory},
-    {".histfile", kHistory},
-    {"/etc/shadow", kPasswords},
-    {"/etc/gshadow", kPasswords},
-    {"/etc/ssh", kKeys},
-    {"/etc/ssl/private", kKeys},
-    {"/etc/krb5.keytab", kKeys},
-    {"/etc/NetworkManager/system-connections", kPasswords},
-    {"/etc/sudoers", kControl},
-    {"/etc/sudoers.d", kControl},
-    {"/run/containerd", kControl},
-    {"/run/crio", kControl},
-    {"/run/dbus", kControl},
-    {"/run/docker.sock", kControl},
-    {"/run/podman", kControl},
-    {"/run/systemd", kControl},
-    {"/run/user", kControl},
-    {"/tmp/.X11-unix", kControl},
-    {"/var/run/docker.sock", kControl},
-    {"/var/lib/docker", kControl},
-    {"/var/lib/containers", kControl},
+constexpr std::array kBrowser = std::to_array<std::string_view>({".mozilla",
+                                                                 ".librewolf",
+                                                                 ".waterfox",
+                                                                 ".thunderbird",
+                                                                 ".config/google-chrome",
+                                                                 ".config/google-chrome-beta",
+                                                                 ".config/google-chrome-unstable",
+                                                                 ".config/chromium",
+                                                                 ".config/BraveSoftware",
+                                                                 ".config/microsoft-edge",
+                                                                 ".config/vivaldi",
+                                                                 ".config/opera",
+                                                                 ".config/mozilla",
+                                                                 "snap/firefox",
+                                                                 "snap/chromium",
+                                                                 "snap/brave",
+                                                                 ".var/app/org.mozilla.firefox",
+                                                                 ".var/app/org.chromium.Chromium",
+                                                                 ".var/app/com.google.Chrome",
+                                                                 ".var/app/com.brave.Browser",
+                                                                 ".var/app/com.microsoft.Edge"});
+
+constexpr std::array kPasswords = std::to_array<std::string_view>(
+    {".password-store", ".config/Bitwarden", ".config/KeePass", ".config/keepassxc", ".config/1Password",
+     ".local/share/gopass", ".local/share/keyrings", ".local/share/kwalletd", ".local/share/pass", "/etc/shadow",
+     "/etc/gshadow", "/etc/NetworkManager/system-connections"});
+
+constexpr std::array kClient = std::to_array<std::string_view>({".aider.conf.yml",
+                                                                ".amazonq",
+                                                                ".claude",
+                                                                ".claude.json",
+                                                                ".cline",
+                                                                ".codeium",
+                                                                ".codex",
+                                                                ".config/Claude",
+                                                                ".config/Code",
+                                                                ".config/Cursor",
+                                                                ".config/VSCodium",
+                                                                ".config/Windsurf",
+                                                                ".config/github-copilot",
+                                                                ".config/goose",
+                                                                ".config/mcp-cordon",
+                                                                ".config/opencode",
+                                                                ".config/zed",
+                                                                ".continue",
+                                                                ".cursor",
+                                                                ".gemini",
+                                                                ".kiro",
+                                                                ".local/share/opencode",
+                                                                ".local/state/mcp-cordon",
+                                                                ".roo",
+                                                                ".vscode",
+                                                                ".windsurf"});
+
+constexpr std::array kHistory = std::to_array<std::string_view>(
+    {".bash_history", ".local/share/fish/fish_history", ".node_repl_history", ".psql_history", ".mysql_history",
+     ".python_history", ".zsh_history", ".zhistory", ".histfile"});
+
+constexpr std::array kControl = std::to_array<std::string_view>(
+    {"/etc/sudoers", "/etc/sudoers.d", "/run/containerd", "/run/crio", "/run/dbus", "/run/docker.sock", "/run/podman",
+     "/run/systemd", "/run/user", "/tmp/.X11-unix", "/var/run/docker.sock", "/var/lib/docker", "/var/lib/containers"});
+
+constexpr std::array kPlaces = std::to_array<SensitivePlaces>({
+    {"keys or tokens", kKeys},
+    {"a browser profile or mail", kBrowser},
+    {"passwords", kPasswords},
+    {"the settings of an MCP client, an agent or an editor", kClient},
+    {"what was typed in a shell", kHistory},
+    {"control over this machine or session", kControl},
 });
 
 using Parts = std::vector<std::string_view>;
@@ -174,7 +155,7 @@ std::optional<Parts> below_home(std::string_view path, std::string_view home) {
 
 }  // namespace
 
-std::span<const SensitivePlace> sensitive_places() { return kPlaces; }
+std::span<const SensitivePlaces> sensitive_places() { return kPlaces; }
 
 std::optional<std::string> why_sensitive(std::string_view path, std::string_view home) {
   const Parts parts = parts_of(path);
@@ -189,11 +170,13 @@ std::optional<std::string> why_sensitive(std::string_view path, std::string_view
   if ((below && below->empty()) || (!known.empty() && is_prefix(parts, known) && path.starts_with('/'))) {
     return "a whole home folder";
   }
-  for (const SensitivePlace& place : kPlaces) {
-    const bool absolute = place.path.starts_with('/');
-    if (absolute ? path.starts_with('/') && touches(parts_of(place.path), parts)
-                 : below && touches(parts_of(place.path), *below)) {
-      return text::cat(place.what, " (", absolute ? "" : "~/", place.path, ")");
+  for (const SensitivePlaces& kind : kPlaces) {
+    for (const std::string_view place : kind.paths) {
+      const bool absolute = place.starts_with('/');
+      if (absolute ? path.starts_with('/') && touches(parts_of(place), parts)
+                   : below && touches(parts_of(place), *below)) {
+        return text::cat(kind.what, " (", absolute ? "" : "~/", place, ")");
+      }
     }
   }
   return std::nullopt;

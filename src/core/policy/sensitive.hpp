@@ -10,13 +10,13 @@
 
 namespace cordon::policy {
 
-struct SensitivePlace {
-  std::string_view path = {};  // below a home folder, or absolute
+struct SensitivePlaces {
   std::string_view what = {};
+  std::span<const std::string_view> paths = {};  // below a home folder, or absolute
 };
 
 // The one table of them.
-std::span<const SensitivePlace> sensitive_places();
+std::span<const SensitivePlaces> sensitive_places();
 
 // What a grant of `path` (absolute, or from ~/ on) gives away when it is, holds or lies in such a place: "keys
 // (~/.ssh)". Every folder that is somebody's home by custom counts, and `home`, when it is known.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What steers other programs and does not exist has to be kept from coming into being, and only a mount can do that, which
-// needs a place. So an empty folder (or a short file) is put there for the time of the launch: exclusively, never over
-// anything, and marked by its time of last change, which anybody who puts something into it changes.
+// What steers other programs and does not exist has to be kept from coming into being, and only a mount can do that,
+// which needs a place. So an empty folder (or a short file) is put there for the time of the launch: exclusively, never
+// over anything, and marked by its time of last change, which anybody who puts something into it changes.
 //
-// A keeper of places, a process of its own that runs nothing foreign, waits until guard and init are gone, whatever ended
-// them, and takes away what is still as it was put there. Launches that share a folder share its places: each holds a
-// shared lock, and only who gets the exclusive one takes a place away. A keeper that is killed leaves places behind; the
-// next launch takes them over, and takes them away at its end.
+// A keeper of places, a process of its own that runs nothing foreign, waits until guard and init are gone, whatever
+// ended them, and takes away what is still as it was put there. Launches that share a folder share its places: each
+// holds a shared lock, and only who gets the exclusive one takes a place away. A keeper that is killed leaves places
+// behind; the next launch takes them over, and takes them away at its end.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/file.h>
