@@ -105,6 +105,8 @@ TEST_CASE("no write grant reaches one of our files by whatever spelling") {
     own.files.push_back(temp.at(more));
   }
   temp.folder("captured");
+  temp.folder("snapshots");
+  temp.folder("prefix/libexec");
   temp.folder("free");
   const auto check = [&](const std::string& path) {
     policy::Policy policy = empty_policy();

@@ -12,6 +12,8 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
@@ -207,6 +209,34 @@ TEST_CASE("what comes into being between plan and launch is not touched, and the
     return require(outcome.status.find("came into being while the launch was prepared") != std::string::npos,
                    outcome.status) +
            require(granted.names() == before, "something changed:\n" + granted.names());
+  });
+}
+
+TEST_CASE("git works in a covered repository, inside and outside, and its settings do not change") {
+  if (::access("/usr/bin/git", X_OK) != 0) {
+    std::fprintf(stderr, "SKIPPED: no git\n");
+    return;
+  }
+  under_all([](BackendChoice backend) {
+    const Granted granted;
+    const std::string base = granted.folder / "w";
+    const auto outside = [&](const std::string& arguments) {
+      return std::system(
+          text::cat("GIT_CONFIG_GLOBAL=/dev/null git -C '", base, "/", arguments, " >/dev/null 2>&1").c_str());
+    };
+    std::string wrong = require(outside("' init -q one") == 0 && outside("' init -q two") == 0, "git init");
+    Running running(granted.plan(
+        backend,
+        "export GIT_CONFIG_GLOBAL=/dev/null; echo up; read line; cd one; echo x > f; git add f; "
+        "git -c user.name=a -c user.email=b commit -qm x && git worktree add -q wt && git gc -q && echo committed; "
+        "git config a.b c 2>/dev/null || echo refused"));
+    wrong += require(outside("one' status") == 0 && outside("one' rev-parse --git-common-dir") == 0, "git outside");
+    // A place of ours is no repository: git goes on looking above it.
+    wrong += require(outside("' rev-parse") != 0, "a place is taken for a repository");
+    const std::string said = running.end();
+    wrong += require(said == "committed\nrefused\n", said);
+    wrong += require(outside("one' log -1") == 0 && outside("one' fsck") == 0, "git afterwards");
+    return wrong + require(!granted.there("one/.git/commondir") && granted.there("one/.git/hooks"), "left or lost");
   });
 }
 
