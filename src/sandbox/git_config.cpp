@@ -54,7 +54,8 @@ std::vector<std::string> paths_of_git_config(std::string_view config, const std:
   std::vector<std::string> paths;
   for (const std::string_view line : text::split(config, '\n')) {
     const auto found = setting(line);
-    if (!found || found->second.empty() || (found->first != "hookspath" && found->first != "path")) {
+    if (!found || found->second.empty() || found->second.find('\0') != std::string::npos ||
+        (found->first != "hookspath" && found->first != "path")) {
       continue;
     }
     std::string path = found->second;

@@ -48,6 +48,7 @@ struct Stage {
   UniqueFd binary = {};                 // this program, for a tool to start it inside
   std::vector<UniqueFd> sources = {};   // parallel to plan.view: O_PATH, or a detached mount
   UniqueFd root = {};                   // of the view while it is built
+  std::string first_held = {};          // target of the first cover that holds something absent
   std::vector<dev_t> own_devices = {};  // file systems that are private to the view
 };
 
