@@ -39,7 +39,7 @@ Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLau
     return std::unexpected(server.error());
   }
   run::Log log(std::move(*config));
-  for (const std::string& notice : exposure_notices(request.loaded.policy, request.caller)) {
+  for (const std::string& notice : exposure_notices(planned.plan, planned.steering_gaps)) {
     log.notice(notice, run::monotonic_now());
   }
   gate::CollectorConfig collector_config;
@@ -90,7 +90,10 @@ Result<catalog::Snapshot> capture_candidate(const CaptureRequest& request) {
   if (const Status hidden = run::protect_memory(); !hidden) {
     return std::unexpected(hidden.error());
   }
-  const Result<PlannedLaunch> planned = plan_launch({request.caller, request.loaded, request.client_command});
+  const Result<PlannedLaunch> planned = plan_launch({.caller = request.caller,
+                                                     .loaded = request.loaded,
+                                                     .client_command = request.client_command,
+                                                     .own_files = request.own_files});
   if (!planned) {
     return std::unexpected(planned.error());
   }

@@ -74,6 +74,7 @@ std::optional<Finding> not_shown(const Complaint& complaint, const Surroundings&
       return Finding{why, proposal(around, complaint.writes ? "write" : "read", outside, complaint.path)};
     case PathKind::symlink:
       return Finding{text::cat(why, "; it is reached through a symlink, so grant what that leads to"), {}};
+    case PathKind::socket:
     case PathKind::other:
       return Finding{text::cat(shown_path(outside), " is a socket, a pipe or a device: those are not granted"), {}};
     case PathKind::absent:

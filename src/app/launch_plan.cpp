@@ -268,6 +268,7 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
   out.spec.executable = program->real;
   out.spec.mounts = std::move(grants->mounts);
   out.spec.deny = std::move(grants->deny);
+  out.spec.unix_sockets = std::move(grants->unix_sockets);
   copy_isolation(policy.isolation, out.spec);
   Result<std::string> cwd = inside_cwd(policy, request.caller, out.spec.mounts);
   if (!cwd) {

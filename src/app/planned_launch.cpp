@@ -72,8 +72,9 @@ void end(pid_t pid, UniqueFd& lifeline) {
 Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
   const policy::Policy& policy = request.loaded.policy;
   std::optional<sandbox::Plan> plan;
+  std::vector<sandbox::SteeringGap> gaps;
   const auto admit_spec = [&](const sandbox::LaunchSpec& spec) -> Status {
-    const Result<sandbox::HostFacts> host = sandbox::probe_host(spec, request.caller.home);
+    Result<sandbox::HostFacts> host = sandbox::probe_host(spec, request.caller.home);
     if (!host) {
       return std::unexpected(host.error());
     }
@@ -82,6 +83,7 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
       return std::unexpected(selected.error());
     }
     plan = std::move(*selected);
+    gaps = std::move(host->steering_gaps);
     const std::string digest = facts_digest(policy.launch, *plan);
     if (!request.expected_facts.empty() && digest != request.expected_facts) {
       return fail(Errc::isolation_conflict,
@@ -92,15 +94,15 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
     }
     return {};
   };
-  Result<PreparedLaunch> prepared =
-      prepare_launch({policy, request.caller, request.client_command, own_paths(request.caller, request.loaded),
-                      trusted_reader(), request.depth, request.admit, admit_spec});
+  Result<PreparedLaunch> prepared = prepare_launch({policy, request.caller, request.client_command,
+                                                    own_paths(request.caller, request.loaded, request.own_files),
+                                                    trusted_reader(), request.depth, request.admit, admit_spec});
   if (!prepared) {
     return std::unexpected(prepared.error());
   }
   // The names were the same; now the values of secrets stand there too.
   plan->environment = prepared->spec.environment;
-  return PlannedLaunch{std::move(*prepared), std::move(*plan)};
+  return PlannedLaunch{std::move(*prepared), std::move(*plan), std::move(gaps)};
 }
 
 namespace {

@@ -20,6 +20,7 @@ namespace cordon::app {
 struct PlannedLaunch {
   PreparedLaunch prepared = {};
   sandbox::Plan plan = {};
+  std::vector<sandbox::SteeringGap> steering_gaps = {};
 };
 
 struct PlanRequest {
@@ -28,6 +29,7 @@ struct PlanRequest {
   std::vector<std::string> client_command = {};
   LaunchRequest::Depth depth = LaunchRequest::Depth::start;
   Admit admit = {};
+  std::vector<std::string> own_files = {};  // more that no write grant may reach
   std::string expected_facts = {};  // digest of the execution facts; empty: any
 };
 

@@ -89,9 +89,12 @@ Status RunCase::prepare() {
   if (Status admitted = admit_snapshot(*loaded_, snapshot_); !admitted) {
     return admitted;
   }
-  Result<PlannedLaunch> planned = plan_launch(
-      {request_.caller, *loaded_, request_.client_command, LaunchRequest::Depth::start,
-       [this](const catalog::LaunchFingerprint& now) { return check_launch(now); }, request_.expected_facts});
+  Result<PlannedLaunch> planned =
+      plan_launch({.caller = request_.caller,
+                   .loaded = *loaded_,
+                   .client_command = request_.client_command,
+                   .admit = [this](const catalog::LaunchFingerprint& now) { return check_launch(now); },
+                   .expected_facts = request_.expected_facts});
   if (!planned) {
     return std::unexpected(planned.error());
   }
@@ -187,7 +190,7 @@ void RunCase::notices(run::Log& log) {
     log.notice("the launch is not the reviewed one: " + difference, now);
   }
   if (server_.pid >= 0) {
-    for (const std::string& notice : exposure_notices(loaded_->policy, request_.caller)) {
+    for (const std::string& notice : exposure_notices(planned_->plan, planned_->steering_gaps)) {
       log.notice(notice, now);
     }
   }

@@ -188,6 +188,13 @@ Result<std::vector<sock_filter>> build_filter(const CallTable& table) {
   return code;
 }
 
-Result<std::vector<sock_filter>> build_filter() { return build_filter({allowed_calls(), rules(), absent_calls()}); }
+Result<std::vector<sock_filter>> build_filter(UnixSockets sockets) {
+  std::vector<CallRule> kept(rules().begin(), rules().end());
+  if (sockets == UnixSockets::refused) {
+    // What is left gives the answer for families that are not listed.
+    std::erase_if(kept, is_unix_socket_rule);
+  }
+  return build_filter({allowed_calls(), kept, absent_calls()});
+}
 
 }  // namespace cordon::sandbox

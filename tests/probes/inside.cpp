@@ -125,8 +125,12 @@ int main(int argc, char** argv) {
       canaries[argument.substr(0, equals)] = argument.substr(equals + 1);
     }
   }
+  if (check_only_listed_sockets(canaries)) {
+    return 0;
+  }
   check_start(canaries);
   check_files(canaries);
+  check_what_grants_reach(canaries);
   check_procfs(canaries);
   check_processes(canaries);
   check_network(canaries);

@@ -83,7 +83,7 @@ void check_network(const Canaries& canaries) {
   check("connect_metadata_address", "ENETUNREACH", [] { return connect_ip("169.254.169.254", 80, SOCK_STREAM); });
   check("connect_udp", "ENETUNREACH", [] { return connect_ip("192.0.2.1", 53, SOCK_DGRAM); });
   check("own_loopback_listener", "allowed", own_listener);
-  check("socket_unix", "allowed", [] { return open_socket(AF_UNIX, SOCK_STREAM, 0); });
+  check("socket_unix", "EAFNOSUPPORT", [] { return open_socket(AF_UNIX, SOCK_STREAM, 0); });
   check("socket_inet6", "allowed", [] { return open_socket(AF_INET6, SOCK_STREAM, 0); });
   check("socket_netlink_route", "allowed", [] { return open_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE); });
   check("socket_netlink_audit", "EAFNOSUPPORT", [] { return open_socket(AF_NETLINK, SOCK_RAW, NETLINK_AUDIT); });

@@ -32,6 +32,9 @@ void check_processes(const Canaries& canaries);
 void check_network(const Canaries& canaries);
 void check_syscalls(const Canaries& canaries);
 void check_start(const Canaries& canaries);
+// grants.cpp
+void check_what_grants_reach(const Canaries& canaries);
+bool check_only_listed_sockets(const Canaries& canaries);  // true: that was all that was asked for
 
 inline constexpr int kNotInside = 3;
 

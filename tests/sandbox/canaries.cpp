@@ -34,14 +34,18 @@ void must(bool condition, std::string_view what) {
   }
 }
 
-UniqueFd listening_unix(const std::string& name) {
-  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+UniqueFd listening_unix(const std::string& name, int type = SOCK_STREAM) {
+  UniqueFd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC, 0));
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   must(name.size() < sizeof address.sun_path, "socket name");
   std::memcpy(address.sun_path, name.data(), name.size());
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
-  must(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), length) == 0 && ::listen(fd.get(), 1) == 0, "socket");
+  must(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), length) == 0 &&
+           (type == SOCK_DGRAM || ::listen(fd.get(), 1) == 0),
+       "socket");
+  // As open as can be: what keeps the server out must not be its mode.
+  must(name.front() == '\0' || ::chmod(name.c_str(), 0777) == 0, "chmod");
   return fd;
 }
 
@@ -53,7 +57,9 @@ std::string abstract_name(const TempFolder& folder) {
 
 Canaries::Canaries() {
   plant_files();
+  plant_steering();
   plant_sockets();
+  plant_grant_sockets();
   plant_process();
 }
 
@@ -75,6 +81,39 @@ void Canaries::plant_files() {
   const UniqueFd key(::open((folder_ / "outside/key").c_str(), O_RDONLY | O_CLOEXEC));
   leaked_fd_ = ::dup2(key.get(), kLeakedFd);  // without close-on-exec, as careless programs do
   must(leaked_fd_ >= 0, "leaked descriptor");
+}
+
+// Below the write grant: things that steer other programs, some of which exist, and repositories.
+void Canaries::plant_steering() {
+  for (const char* name : {"apart", "write/.vscode", "write/.zed", "write/a", "write/a/nested", "write/a/nested/.git",
+                           "write/a/nested/.git/hooks", "write/a/nested/.git/objects", "write/a/nested/.git/refs",
+                           "write/a/nested/.git/worktrees", "write/a/nested/.git/worktrees/linked", "write/other",
+                           "write/other/.git", "write/other/.git/objects", "write/other/.git/refs", "write/linked"}) {
+    must(::mkdir((folder_ / name).c_str(), 0755) == 0, name);
+  }
+  const std::string git = folder_ / "write/a/nested/.git";
+  write_file(folder_ / "write/.vscode/settings.json", "{}");
+  write_file(folder_ / "write/AGENTS.md", "be good");
+  write_file(git + "/HEAD", "ref: refs/heads/main\n");
+  write_file(git + "/config", "[core]\n");
+  write_file(git + "/hooks/pre-commit", "#!/bin/sh\n", 0755);
+  write_file(git + "/worktrees/linked/HEAD", "ref: refs/heads/linked\n");
+  write_file(git + "/worktrees/linked/commondir", "../..\n");
+  write_file(folder_ / "write/linked/.git", text::cat("gitdir: ", git, "/worktrees/linked\n"));
+  write_file(folder_ / "write/other/.git/HEAD", "ref: refs/heads/main\n");
+  write_file(folder_ / "write/other/.git/config", "[core]\n");
+}
+
+void Canaries::plant_grant_sockets() {
+  for (const char* name : {"read", "write", "apart"}) {
+    granted_.push_back(listening_unix(folder_ / (std::string(name) + "/socket")));
+    granted_.push_back(listening_unix(folder_ / (std::string(name) + "/datagram"), SOCK_DGRAM));
+  }
+  for (const char* name : {"read/fifo", "apart/fifo"}) {
+    must(::mkfifo((folder_ / name).c_str(), 0666) == 0 && ::chmod((folder_ / name).c_str(), 0666) == 0, name);
+    granted_.emplace_back(::open((folder_ / name).c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+    must(static_cast<bool>(granted_.back()), name);
+  }
 }
 
 void Canaries::plant_sockets() {
@@ -128,14 +167,25 @@ sandbox::LaunchSpec Canaries::spec(sandbox::BackendChoice backend) const {
         text::cat("socket=", folder_ / "outside/socket"), text::cat("abstract=", abstract_name(folder_)),
         text::cat("port=", port_), text::cat("variable=", kVariable), text::cat("descriptor=", leaked_fd_),
         text::cat("processes=64"), text::cat("open_files=256"), text::cat("file_size=50000000"),
-        text::cat("memory=1000000000"), text::cat("cpu=60"), text::cat("landlock=scopes")}) {
+        text::cat("memory=1000000000"), text::cat("cpu=60"), text::cat("landlock=scopes"), text::cat("apart=/apart")}) {
     spec.argv.push_back(argument);
   }
   spec.mounts = {{.source = folder_ / "read", .target = folder_ / "read", .writable = false},
                  {.source = folder_ / "write", .target = folder_ / "write", .writable = true},
+                 {.source = folder_ / "apart", .target = "/apart"},
+                 {.source = folder_ / "write/.zed", .target = folder_ / "write/.zed", .writable = true},
                  {.source = folder_ / "write/deep/er/fixed", .target = folder_ / "write/deep/er/fixed"}};
   spec.deny = {folder_ / "read/secret.txt", folder_ / "read/private", folder_ / "write/secret.txt",
                folder_ / "write/deep/er/secret.txt"};
+  return spec;
+}
+
+sandbox::LaunchSpec Canaries::listed_socket_spec(sandbox::BackendChoice backend) const {
+  sandbox::LaunchSpec spec = spec_for({CORDON_TEST_PROBE, text::cat("listed=", folder_ / "read/socket"),
+                                       text::cat("unlisted=", folder_ / "write/socket")},
+                                      backend);
+  spec.mounts = {{.source = folder_ / "read/file", .target = folder_ / "read/file"}};
+  spec.unix_sockets = {folder_ / "read/socket"};
   return spec;
 }
 

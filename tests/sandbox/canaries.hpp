@@ -20,17 +20,22 @@ class Canaries {
   Canaries(const Canaries&) = delete;
   Canaries& operator=(const Canaries&) = delete;
 
+  // A spec of the probe's checks of listed sockets alone.
+  sandbox::LaunchSpec listed_socket_spec(sandbox::BackendChoice backend) const;
   // A spec that runs the probe with one read and one write grant, masks in both and limits.
   sandbox::LaunchSpec spec(sandbox::BackendChoice backend) const;
   const TempFolder& folder() const { return folder_; }
 
  private:
   void plant_files();
+  void plant_steering();
   void plant_sockets();
+  void plant_grant_sockets();
   void plant_process();
 
   TempFolder folder_ = {};
   UniqueFd path_socket_ = {};
+  std::vector<UniqueFd> granted_ = {};  // sockets and FIFOs in the grants
   UniqueFd abstract_socket_ = {};
   UniqueFd listener_ = {};
   int leaked_fd_ = -1;

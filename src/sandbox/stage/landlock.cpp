@@ -24,16 +24,16 @@ constexpr std::uint64_t kNeverWritten = kLandlockMakeChar | kLandlockMakeBlock |
 
 std::uint64_t rights_for(const ViewEntry& entry, std::uint64_t handled) {
   const std::uint64_t execute = entry.executable ? kLandlockExecute : 0;
-  const std::uint64_t writing = handled & ~(kNeverWritten | kLandlockExecute);
+  // Sockets that are made inside need no right. One that was made outside may be reached only where it is listed.
+  const std::uint64_t writing = handled & ~(kNeverWritten | kLandlockExecute | kLandlockResolveUnix);
   switch (entry.kind) {
     case EntryKind::tmpfs:
       return writing;
     case EntryKind::bind:
-      if (!entry.writable) {
-        return kReading | execute;
+      if (entry.socket) {
+        return kLandlockResolveUnix;
       }
-      // A socket in a granted folder belongs to somebody outside.
-      return (entry.grant ? writing & ~kLandlockResolveUnix : writing) | execute;
+      return (entry.writable ? writing : kReading) | execute;
     case EntryKind::device:
       return kLandlockReadFile | kLandlockWriteFile | kLandlockIoctlDevice;
     case EntryKind::file:
@@ -83,6 +83,9 @@ Outcome restrict_with_landlock(Stage& stage) {
     return outcome;
   }
   for (const ViewEntry& entry : stage.plan.view) {
+    if (entry.steering) {
+      continue;  // lies in a write grant, whose rights it has in any case
+    }
     const std::uint64_t rights = rights_for(entry, handled) & handled;
     if (rights == 0) {
       continue;
