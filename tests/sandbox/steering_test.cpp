@@ -283,6 +283,7 @@ TEST_CASE_FIXTURE(Fixture, "a grant of the very thing is the way around a cover,
 
 TEST_CASE_FIXTURE(Fixture, "a gap refuses the launch, unless its grant says why") {
   link("w/CLAUDE.md", "AGENTS.md");
+  spec.backend = BackendChoice::native;
   const auto refused = select(spec, look());
   REQUIRE(!refused);
   CHECK(refused.error().code == Errc::unsupported_isolation);
