@@ -16,64 +16,61 @@
 namespace cordon::app {
 namespace {
 
-using sandbox::boundary::Canaries;
-using sandbox::boundary::Finding;
-using sandbox::boundary::Grants;
-using sandbox::boundary::Verdict;
+namespace boundary = sandbox::boundary;
 
 constexpr std::uint64_t kMaxProgramBytes = 256'000'000;
 constexpr std::size_t kShownBytes = 300;
 
-constexpr std::array kVerdicts = {Verdict::held, Verdict::breached, Verdict::expected, Verdict::blocked,
-                                  Verdict::not_applicable};
+constexpr std::array kVerdicts = {boundary::Verdict::held, boundary::Verdict::breached, boundary::Verdict::expected,
+                                  boundary::Verdict::blocked, boundary::Verdict::not_applicable};
 
 std::string padded(std::string text, std::size_t width) {
   text.append(text.size() < width ? width - text.size() : 1, ' ');
   return text;
 }
 
-std::string_view word(Verdict verdict) {
-  return verdict == Verdict::not_applicable ? std::string_view("not applicable") : name(verdict);
+std::string_view word(boundary::Verdict verdict) {
+  return verdict == boundary::Verdict::not_applicable ? std::string_view("not applicable") : name(verdict);
 }
 
-std::string painted(Verdict verdict, Style style) {
+std::string painted(boundary::Verdict verdict, Style style) {
   const std::string text = padded(std::string(word(verdict)), 15);
   switch (verdict) {
-    case Verdict::held:
+    case boundary::Verdict::held:
       return style.green(text);
-    case Verdict::breached:
+    case boundary::Verdict::breached:
       return style.red(text);
-    case Verdict::expected:
-    case Verdict::blocked:
+    case boundary::Verdict::expected:
+    case boundary::Verdict::blocked:
       return style.yellow(text);
-    case Verdict::not_applicable:
+    case boundary::Verdict::not_applicable:
       return text;
   }
   return text;
 }
 
 // What decided, and what the kernel said to it.
-std::string explanation(const Finding& finding) {
+std::string explanation(const boundary::Finding& finding) {
   const std::string attempt = text::printable(finding.attempt, kShownBytes);
   const std::string got = text::printable(finding.got, kShownBytes);
   const std::string reason = text::printable(finding.reason, kShownBytes);
   const char* error = finding.error_number > 0 ? ::strerrorname_np(finding.error_number) : nullptr;
   switch (finding.verdict) {
-    case Verdict::held:
+    case boundary::Verdict::held:
       return text::cat(finding.mechanism, finding.attempts > 1 ? text::cat(", ", finding.attempts, " attempts") : "");
-    case Verdict::breached:
-    case Verdict::blocked:
+    case boundary::Verdict::breached:
+    case boundary::Verdict::blocked:
       return text::cat(attempt, ": ", got, error != nullptr && got != error ? text::cat(" (", error, ")") : "",
                        ", expected ", text::printable(finding.expected, kShownBytes));
-    case Verdict::expected:
+    case boundary::Verdict::expected:
       return text::cat(attempt, ": ", got, " (", reason, ")");
-    case Verdict::not_applicable:
+    case boundary::Verdict::not_applicable:
       return reason;
   }
   return {};
 }
 
-std::string line_of(const Finding& finding, Style style) {
+std::string line_of(const boundary::Finding& finding, Style style) {
   return text::cat("  ", painted(finding.verdict, style), padded(finding.id, 32), explanation(finding), '\n');
 }
 
@@ -87,9 +84,9 @@ std::string heading(const sandbox::Plan& plan, std::string_view guarantee, Style
 }
 
 // The plan of the server with the probe in its place; without masks where a backend has none.
-Result<sandbox::Plan> plan_probe(const BoundaryTrial& trial, const Canaries& canaries) {
+Result<sandbox::Plan> plan_probe(const BoundaryTrial& trial, const boundary::Canaries& canaries) {
   std::optional<Error> first;
-  for (const Grants grants : {Grants::masked, Grants::plain}) {
+  for (const boundary::Grants grants : {boundary::Grants::masked, boundary::Grants::plain}) {
     const sandbox::LaunchSpec spec = canaries.beside(trial.spec, grants);
     const Result<sandbox::HostFacts> host = sandbox::probe_host(spec, trial.caller.home);
     if (!host) {
@@ -106,8 +103,8 @@ Result<sandbox::Plan> plan_probe(const BoundaryTrial& trial, const Canaries& can
 
 }  // namespace
 
-Result<std::unique_ptr<Canaries>> plant_canaries(const Caller& caller, CanaryPlace place,
-                                                 sandbox::boundary::Parts parts) {
+Result<std::unique_ptr<boundary::Canaries>> plant_canaries(const Caller& caller, CanaryPlace place,
+                                                           boundary::Parts parts) {
   const std::string probe = caller.probe_path();
   if (const Result<run::OpenedFile> trusted = run::open_trusted(probe, {.max_bytes = kMaxProgramBytes}); !trusted) {
     return std::unexpected(trusted.error());
@@ -120,7 +117,7 @@ Result<std::unique_ptr<Canaries>> plant_canaries(const Caller& caller, CanaryPla
     }
     parent = std::move(*made);
   }
-  return Canaries::plant(parent, probe, parts);
+  return boundary::Canaries::plant(parent, probe, parts);
 }
 
 Result<TriedBoundary> try_boundary(const BoundaryTrial& trial) {
@@ -130,7 +127,7 @@ Result<TriedBoundary> try_boundary(const BoundaryTrial& trial) {
   }
   CanaryPlace place = CanaryPlace::state_folder;
   for (;;) {
-    const auto canaries = plant_canaries(trial.caller, place, sandbox::boundary::Parts::all);
+    const auto canaries = plant_canaries(trial.caller, place, boundary::Parts::all);
     if (!canaries) {
       return std::unexpected(canaries.error());
     }
@@ -150,8 +147,8 @@ Result<TriedBoundary> try_boundary(const BoundaryTrial& trial) {
     if (trial.alter) {
       trial.alter(*plan);
     }
-    Result<std::vector<Finding>> findings =
-        sandbox::boundary::look(*plan, **canaries, {.launch = {.stage_path = stage}, .interrupted = trial.interrupted});
+    Result<std::vector<boundary::Finding>> findings =
+        boundary::look(*plan, **canaries, {.launch = {.stage_path = stage}, .interrupted = trial.interrupted});
     if (!findings) {
       return std::unexpected(findings.error());
     }
@@ -159,42 +156,42 @@ Result<TriedBoundary> try_boundary(const BoundaryTrial& trial) {
   }
 }
 
-std::string summary_line(std::span<const Finding> findings) {
+std::string summary_line(std::span<const boundary::Finding> findings) {
   std::string out;
-  for (const Verdict verdict : kVerdicts) {
-    const std::size_t number = sandbox::boundary::count(findings, verdict);
-    if (number > 0 || verdict == Verdict::held || verdict == Verdict::breached) {
+  for (const boundary::Verdict verdict : kVerdicts) {
+    const std::size_t number = boundary::count(findings, verdict);
+    if (number > 0 || verdict == boundary::Verdict::held || verdict == boundary::Verdict::breached) {
       out += text::cat(out.empty() ? "" : ", ", number, " ", word(verdict));
     }
   }
   return out;
 }
 
-std::string findings_text(const sandbox::Plan& plan, std::span<const Finding> findings, Style style) {
+std::string findings_text(const sandbox::Plan& plan, std::span<const boundary::Finding> findings, Style style) {
   std::string out;
-  const auto group = [](const Finding& finding) {
-    return std::string(sandbox::boundary::guarantee_group(finding.guarantee));
+  const auto group = [](const boundary::Finding& finding) {
+    return std::string(boundary::guarantee_group(finding.guarantee));
   };
   for (const std::string_view guarantee : sandbox::kGuarantees) {
     std::string lines;
-    for (const Finding& finding : findings) {
+    for (const boundary::Finding& finding : findings) {
       lines += group(finding) == guarantee ? line_of(finding, style) : "";
     }
     out += lines.empty() ? "" : heading(plan, guarantee, style) + lines;
   }
   out += text::cat('\n', summary_line(findings), '\n');
-  if (sandbox::boundary::count(findings, Verdict::breached) > 0) {
+  if (boundary::count(findings, boundary::Verdict::breached) > 0) {
     out += "The plan says that these cannot be crossed, and they were:\n";
   }
-  for (const Finding& finding : findings) {
-    out += finding.verdict == Verdict::breached ? line_of(finding, style) : "";
+  for (const boundary::Finding& finding : findings) {
+    out += finding.verdict == boundary::Verdict::breached ? line_of(finding, style) : "";
   }
   return out;
 }
 
-void write_findings(json::Writer& out, std::span<const Finding> findings) {
+void write_findings(json::Writer& out, std::span<const boundary::Finding> findings) {
   out.begin_array();
-  for (const Finding& finding : findings) {
+  for (const boundary::Finding& finding : findings) {
     out.begin_object().member("id", finding.id).member("guarantee", finding.guarantee);
     out.member("verdict", name(finding.verdict)).member("expected", finding.expected).member("got", finding.got);
     out.member_int("errno", finding.error_number).member("mechanism", finding.mechanism);
@@ -204,10 +201,10 @@ void write_findings(json::Writer& out, std::span<const Finding> findings) {
   out.end_array();
 }
 
-void write_summary(json::Writer& out, std::span<const Finding> findings) {
+void write_summary(json::Writer& out, std::span<const boundary::Finding> findings) {
   out.begin_object();
-  for (const Verdict verdict : kVerdicts) {
-    out.member_int(name(verdict), static_cast<std::int64_t>(sandbox::boundary::count(findings, verdict)));
+  for (const boundary::Verdict verdict : kVerdicts) {
+    out.member_int(name(verdict), static_cast<std::int64_t>(boundary::count(findings, verdict)));
   }
   out.end_object();
 }

@@ -10,6 +10,8 @@
 #include "base/text.hpp"
 #include "core/catalog/diff.hpp"
 #include "core/gate/collector.hpp"
+#include "formats/snapshot.hpp"
+#include "run/apart.hpp"
 #include "run/engine.hpp"
 #include "run/privileges.hpp"
 #include "run/proxy.hpp"
@@ -37,7 +39,7 @@ Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLau
     return std::unexpected(server.error());
   }
   run::Log log(std::move(*config));
-  for (const std::string& notice : exposure_notices(request.loaded.policy, request.caller)) {
+  for (const std::string& notice : exposure_notices(planned.plan, planned.steering_gaps)) {
     log.notice(notice, run::monotonic_now());
   }
   gate::CollectorConfig collector_config;
@@ -48,16 +50,38 @@ Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLau
   run::EngineOf<gate::Collector> engine(collector);
   run::AuditSink records(*writer);
   run::ProxyConfig proxy;
+  const pid_t child = server->pid;
+  proxy.before_first_byte = [&planned, child] { return confine_for_session(planned.plan, child); };
   proxy.server = std::move(*server);
+  ServerWords words = server_words(request.caller, request.loaded, planned, log);
+  log.listen([&words](std::string_view line) { words.heard(line); });
+  proxy.server_exited = [&words](gate::ExitReport report) { words.exited(report); };
   const Result<int> ended = run::run_proxy(std::move(proxy), engine, records, log);
   if (!ended) {
     return std::unexpected(ended.error());
   }
   Result<catalog::Catalog> live = collector.take_result();
+  words.ended(!live);
   if (const Status recorded = writer->append(captured_record(live)); !recorded) {
     return std::unexpected(recorded.error());
   }
   return live;
+}
+
+// The same as the file of a candidate.
+Result<std::string> candidate_text(const CaptureRequest& request, const PlannedLaunch& planned, gate::Opening opening) {
+  const Result<catalog::Catalog> live = collect(request, planned, opening);
+  if (!live) {
+    return std::unexpected(live.error());
+  }
+  Result<catalog::Snapshot> candidate = catalog::as_candidate(request.loaded.policy.server, *live, request.reviewed);
+  if (!candidate) {
+    return std::unexpected(candidate.error());
+  }
+  candidate->reviewed = false;
+  candidate->launch = planned.prepared.fingerprint;
+  catalog::seal(*candidate);
+  return formats::write_snapshot(*candidate);
 }
 
 }  // namespace
@@ -66,25 +90,26 @@ Result<catalog::Snapshot> capture_candidate(const CaptureRequest& request) {
   if (const Status hidden = run::protect_memory(); !hidden) {
     return std::unexpected(hidden.error());
   }
-  const Result<PlannedLaunch> planned = plan_launch({request.caller, request.loaded, request.client_command});
+  const Result<PlannedLaunch> planned = plan_launch({.caller = request.caller,
+                                                     .loaded = request.loaded,
+                                                     .client_command = request.client_command,
+                                                     .own_files = request.own_files});
   if (!planned) {
     return std::unexpected(planned.error());
   }
-  Result<catalog::Catalog> live = collect(request, *planned, gate::Opening::initialize);
+  const auto collected = [&](gate::Opening opening) {
+    return run::apart([&] { return candidate_text(request, *planned, opening); },
+                      formats::kCatalogFileLimits.max_bytes);
+  };
+  Result<std::string> text = collected(gate::Opening::initialize);
   // Some servers know only the stateless era; a process that refused one opening may refuse the other too.
-  if (!live && live.error().code == Errc::method_not_allowed) {
-    live = collect(request, *planned, gate::Opening::discover);
+  if (!text && text.error().code == Errc::method_not_allowed) {
+    text = collected(gate::Opening::discover);
   }
-  if (!live) {
-    return std::unexpected(live.error());
+  if (!text) {
+    return std::unexpected(text.error());
   }
-  Result<catalog::Snapshot> candidate = catalog::as_candidate(request.loaded.policy.server, *live, request.reviewed);
-  if (candidate) {
-    candidate->reviewed = false;
-    candidate->launch = planned->prepared.fingerprint;
-    catalog::seal(*candidate);
-  }
-  return candidate;
+  return formats::read_snapshot(*text, "the live catalog");
 }
 
 }  // namespace cordon::app

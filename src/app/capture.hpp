@@ -18,6 +18,7 @@ struct CaptureRequest {
   std::vector<std::string> client_command = {};
   std::string version = {};
   const catalog::Snapshot* reviewed = nullptr;  // classes of definitions that it pins are carried over
+  std::vector<std::string> own_files = {};      // no write grant may reach them: where the candidate goes
 };
 
 // A candidate with the launch fingerprint of this start. Opens with `initialize` first; a server that refuses that gets

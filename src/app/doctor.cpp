@@ -9,14 +9,15 @@
 #include "base/text.hpp"
 #include "core/json/write.hpp"
 #include "sandbox/backend.hpp"
+#include "sandbox/confine.hpp"
 #include "sandbox/probe_host.hpp"
 
 namespace cordon::app {
 namespace {
 
+namespace boundary = sandbox::boundary;
+
 using sandbox::Strength;
-using sandbox::boundary::Finding;
-using sandbox::boundary::Verdict;
 
 constexpr std::size_t kColumn = 14;
 // Few enough that the probe can try to go beyond.
@@ -32,12 +33,12 @@ const sandbox::Guarantee* find(const std::vector<sandbox::Guarantee>& guarantees
   return found == guarantees.end() ? nullptr : &*found;
 }
 
-std::vector<const Finding*> breaches(const ExaminedBackend& backend, std::string_view guarantee) {
-  std::vector<const Finding*> out;
+std::vector<const boundary::Finding*> breaches(const ExaminedBackend& backend, std::string_view guarantee) {
+  std::vector<const boundary::Finding*> out;
   if (backend.tried) {
-    for (const Finding& finding : backend.tried->findings) {
-      if (finding.verdict == Verdict::breached &&
-          (guarantee.empty() || sandbox::boundary::guarantee_group(finding.guarantee) == guarantee)) {
+    for (const boundary::Finding& finding : backend.tried->findings) {
+      if (finding.verdict == boundary::Verdict::breached &&
+          (guarantee.empty() || boundary::guarantee_group(finding.guarantee) == guarantee)) {
         out.push_back(&finding);
       }
     }
@@ -132,10 +133,10 @@ std::string reasons(const ExaminedBackend& backend) {
   return out;
 }
 
-std::string crossed(const ExaminedBackend& backend, Verdict verdict) {
+std::string crossed(const ExaminedBackend& backend, boundary::Verdict verdict) {
   std::string out;
   if (backend.tried && backend.assessment.usable) {
-    for (const Finding& finding : backend.tried->findings) {
+    for (const boundary::Finding& finding : backend.tried->findings) {
       if (finding.verdict == verdict) {
         out += text::cat("  ", backend.assessment.backend, ": ", finding.guarantee, ": ", finding.id, ": ",
                          text::printable(finding.attempt, 300), ": ", text::printable(finding.got, 300), '\n');
@@ -202,9 +203,9 @@ std::string Examination::text(Style style) const {
   std::string why;
   std::string open;
   for (const ExaminedBackend& backend : backends) {
-    breached += crossed(backend, Verdict::breached);
+    breached += crossed(backend, boundary::Verdict::breached);
     why += reasons(backend);
-    open += backend.assessment.backend == "none" ? std::string() : crossed(backend, Verdict::expected);
+    open += backend.assessment.backend == "none" ? std::string() : crossed(backend, boundary::Verdict::expected);
   }
   if (!breached.empty()) {
     out += cordon::text::cat('\n', style.red("Breached, although the backend says that it holds:"), '\n', breached,
@@ -256,7 +257,7 @@ bool Examination::breached() const {
 }
 
 Result<Examination> examine(const Caller& caller, const std::function<void(sandbox::Plan&)>& alter) {
-  const sandbox::boundary::HeldSignals signals;
+  const boundary::HeldSignals signals;
   const sandbox::LaunchSpec spec = plain_spec();
   const Result<sandbox::HostFacts> host = sandbox::probe_host(spec, caller.home, sandbox::ProbeDepth::everything);
   if (!host) {
@@ -276,9 +277,11 @@ Result<Examination> examine(const Caller& caller, const std::function<void(sandb
       return fail(Errc::timed_out, "interrupted", "doctor");
     }
   }
-  out.machine = text::cat(
-      "Landlock ABI: ", host->landlock_abi, host->landlock_abi == 0 ? " (none)" : "", "; started by ",
-      host->root() ? text::cat("root, servers run as uid ", host->server_uid) : text::cat("uid ", host->uid), '\n');
+  out.machine =
+      text::cat("Landlock ABI: ", host->landlock_abi, host->landlock_abi == 0 ? " (none)" : "", "; started by ",
+                host->root() ? text::cat("root, servers run as uid ", host->server_uid) : text::cat("uid ", host->uid),
+                "\nOur own process, once a server runs: ",
+                sandbox::describe({host->landlock_abi, host->seccomp && !host->architecture.empty()}), '\n');
   return out;
 }
 

@@ -1,54 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/exposure.hpp"
 
-#include <sys/stat.h>
-
 #include <array>
 #include <string_view>
 
-#include "app/expand.hpp"
-#include "app/paths.hpp"
 #include "base/text.hpp"
 
 namespace cordon::app {
 namespace {
 
-// Names that make another program run, or trust, what is in them.
-constexpr std::array<std::string_view, 25> kSteering = {
-    ".git",      ".envrc",     ".vscode", ".cursor",       ".idea",
-    ".zed",      ".mcp.json",  ".claude", ".codex",        ".gemini",
-    ".windsurf", ".github",    ".husky",  ".npmrc",        ".bashrc",
-    ".profile",  ".zshrc",     ".zshenv", ".bash_profile", ".ssh",
-    ".config",   ".gitconfig", ".local",  ".claude.json",  ".pre-commit-config.yaml"};
+struct Explanation {
+  std::string_view reason = {};
+  std::string_view text = {};
+};
 
-bool is_there(const std::string& path) {
-  struct stat info{};
-  return ::lstat(path.c_str(), &info) == 0;
+// The reason codes of docs/isolation.md.
+constexpr std::array kExplanations = std::to_array<Explanation>({
+    {"symlink", "a symlink steers other programs and can be replaced by the server"},
+    {"home", "the server may write in the home folder: files that programs obey can be made there"},
+    {"too_deep", "folders below are not searched for repositories and settings"},
+    {"too_many_entries", "so much is granted that not all of it is searched for repositories and settings"},
+    {"too_many_places", "more is to be covered than can be"},
+    {"unreadable", "cannot be searched for repositories and settings"},
+    {"named_by_config", "git's config names it, and the server can make it or write in it"},
+});
+
+std::string_view text_for(std::string_view reason) {
+  for (const Explanation& one : kExplanations) {
+    if (one.reason == reason) {
+      return one.text;
+    }
+  }
+  return reason;
 }
 
 }  // namespace
 
-std::vector<std::string> exposure_notices(const policy::Policy& policy, const Caller& caller) {
+std::vector<std::string> exposure_notices(const sandbox::Plan& plan, const std::vector<sandbox::SteeringGap>& gaps) {
   std::vector<std::string> out;
-  for (const policy::Grant& grant : policy.isolation.write) {
-    const Result<std::string> path = expand_home(grant.path, caller.home);
-    if (!path) {
-      continue;  // refused elsewhere
-    }
-    std::vector<std::string> found;
-    if (is_within(caller.home, *path)) {
-      found.emplace_back("the home folder");
-    }
-    for (const std::string_view name : kSteering) {
-      if (is_there(text::cat(*path, '/', name))) {
-        found.emplace_back(name);
-      }
-    }
-    if (!found.empty()) {
-      out.push_back(text::printable(text::cat("the server may write ", text::join(found, ", "), " in '", *path,
-                                              "', which other programs run or trust; grant a folder without them"),
-                                    2000));
-    }
+  if (sandbox::find_guarantee(plan, "filesystem.steering") == nullptr) {
+    return out;
+  }
+  for (const sandbox::SteeringGap& gap : gaps) {
+    out.push_back(text::printable(
+        text::cat("write grant: '", gap.path, "': ", text_for(gap.reason), "; grant less (", gap.reason, ")"), 2000));
   }
   return out;
 }

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a write grant hands over besides data: places where other programs look for what they run. This version does not
-// cover them; it says so.
+// What a write grant hands over besides data, although what steers other programs is covered (sandbox/steering.hpp).
 
 #include <string>
 #include <vector>
 
-#include "app/caller.hpp"
-#include "core/policy/policy.hpp"
+#include "sandbox/host_facts.hpp"
+#include "sandbox/plan.hpp"
 
 namespace cordon::app {
 
-// One line for each write grant that holds, directly in it, hooks or settings of version control, editors, agents or
-// shells, or that lies above the home folder.
-std::vector<std::string> exposure_notices(const policy::Policy& policy, const Caller& caller);
+// One line for each kind of gap that the covers leave; none where there is no view.
+std::vector<std::string> exposure_notices(const sandbox::Plan& plan, const std::vector<sandbox::SteeringGap>& gaps);
 
 }  // namespace cordon::app

@@ -35,6 +35,7 @@ std::string facts_json(const policy::Policy& policy, const sandbox::Plan& plan) 
   out.member("server", policy.server);
   out.member("digest", sandbox::digest(facts));
   out.member_raw("plan", sandbox::to_json(facts));
+  out.member_raw("covers", sandbox::covers_json(plan));
   out.end_object();
   return out.take();
 }

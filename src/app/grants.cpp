@@ -10,7 +10,8 @@
 #include "app/expand.hpp"
 #include "app/paths.hpp"
 #include "base/text.hpp"
-#include "core/policy/private_places.hpp"
+#include "core/policy/sensitive.hpp"
+#include "sandbox/steering.hpp"
 
 namespace cordon::app {
 namespace {
@@ -21,7 +22,9 @@ std::unexpected<Error> refuse(const policy::Policy& policy, const policy::Grant&
 }
 
 // The path of a grant as it is to be opened.
-Result<std::string> existing_path(const policy::Policy& policy, const policy::Grant& grant, const Caller& caller) {
+enum class Wanted : std::uint8_t { data, socket };
+Result<std::string> existing_path(const policy::Policy& policy, const policy::Grant& grant, const Caller& caller,
+                                  Wanted kind = Wanted::data) {
   const Result<std::string> path = expand_home(grant.path, caller.home);
   if (!path) {
     return refuse(policy, grant, path.error().detail, path.error().remedy);
@@ -37,22 +40,34 @@ Result<std::string> existing_path(const policy::Policy& policy, const policy::Gr
     return refuse(policy, grant, text::cat("'", shown, "' leads through a symlink to '", text::printable(real), "'"),
                   text::cat("write '", text::printable(real), "'"));
   }
-  if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
-    return refuse(policy, grant, text::cat("'", shown, "' is neither a file nor a folder"),
-                  "sockets, pipes and devices cannot be granted");
+  if (kind == Wanted::socket && !S_ISSOCK(info.st_mode)) {
+    return refuse(policy, grant, text::cat("'", shown, "' is no socket"), "isolation.unix_sockets lists sockets alone");
+  }
+  if (kind == Wanted::data && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+    return refuse(
+        policy, grant, text::cat("'", shown, "' is neither a file nor a folder"),
+        S_ISSOCK(info.st_mode) ? "list a socket in isolation.unix_sockets" : "pipes and devices cannot be granted");
   }
   return path;
 }
 
-// Places whose grant hands over more than a server needs. Browser profiles hold sessions and saved passwords.
-bool needs_reason(const std::string& path, const std::string& home) {
-  if (is_within(home, path)) {
-    return true;  // "/", "/home", "~"
+// Sensitive places, and what steers other programs: writing that is the one thing that covers cannot allow in part.
+Status check_reason(const policy::Policy& policy, const policy::Grant& grant, const std::string& path,
+                    const Caller& caller, bool writable) {
+  if (!grant.reason.empty()) {
+    return {};
   }
-  return std::ranges::any_of(policy::kPrivatePlaces, [&](std::string_view part) {
-    const std::string secret = text::cat(home, '/', part);
-    return is_within(path, secret) || is_within(secret, path);
-  });
+  const std::string shown = text::printable(path);
+  if (const auto why = policy::why_sensitive(path, caller.home)) {
+    return refuse(policy, grant, text::cat("a grant of '", shown, "' needs a reason: it gives away ", *why),
+                  "grant less, or write {path: ..., reason: \"...\"}");
+  }
+  if (writable && sandbox::is_steering(path)) {
+    return refuse(policy, grant,
+                  text::cat("a write grant of '", shown, "' needs a reason: it decides what other programs do"),
+                  "grant less, or write {path: ..., reason: \"...\"}");
+  }
+  return {};
 }
 
 Status add_mount(const policy::Policy& policy, const policy::Grant& grant, const Caller& caller, bool writable,
@@ -61,9 +76,8 @@ Status add_mount(const policy::Policy& policy, const policy::Grant& grant, const
   if (!source) {
     return std::unexpected(source.error());
   }
-  if (grant.reason.empty() && needs_reason(*source, caller.home)) {
-    return refuse(policy, grant, text::cat("a grant of '", text::printable(*source), "' needs a reason"),
-                  "grant less, or write {path: ..., reason: \"...\"}");
+  if (const Status reason = check_reason(policy, grant, *source, caller, writable); !reason) {
+    return reason;
   }
   std::string target = *source;
   if (!grant.at.empty()) {
@@ -85,9 +99,10 @@ Status add_mount(const policy::Policy& policy, const policy::Grant& grant, const
                     "change one `at`");
     }
     other.writable = other.writable || writable;  // write implies read
+    other.reasoned = other.reasoned || (writable && !grant.reason.empty());
     return {};
   }
-  out.mounts.push_back({*source, target, writable});
+  out.mounts.push_back({*source, target, writable, writable && !grant.reason.empty()});
   return {};
 }
 
@@ -123,6 +138,18 @@ Status add_deny(const policy::Policy& policy, const policy::Grant& grant, const 
   return {};
 }
 
+Status add_socket(const policy::Policy& policy, const policy::Grant& grant, const Caller& caller, Grants& out) {
+  Result<std::string> path = existing_path(policy, grant, caller, Wanted::socket);
+  if (!path) {
+    return std::unexpected(path.error());
+  }
+  if (const Status reason = check_reason(policy, grant, *path, caller, false); !reason) {
+    return reason;
+  }
+  out.unix_sockets.push_back(std::move(*path));
+  return {};
+}
+
 }  // namespace
 
 std::string place_in(const policy::Policy& policy, const policy::Position& position) {
@@ -150,6 +177,12 @@ Result<Grants> resolve_grants(const policy::Policy& policy, const Caller& caller
       return std::unexpected(status.error());
     }
   }
+  for (const policy::Grant& grant : isolation.unix_sockets) {
+    if (const Status status = add_socket(policy, grant, caller, out); !status) {
+      return std::unexpected(status.error());
+    }
+  }
+  std::ranges::sort(out.unix_sockets);
   // Sorting by target puts a folder before what is mounted in it, and makes plans reproducible.
   std::ranges::sort(out.mounts, {}, &sandbox::Mount::target);
   std::ranges::sort(out.deny);

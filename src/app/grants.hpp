@@ -18,6 +18,7 @@ std::string place_in(const policy::Policy& policy, const policy::Position& posit
 struct Grants {
   std::vector<sandbox::Mount> mounts = {};  // parents before what lies in them
   std::vector<std::string> deny = {};       // inside paths, sorted
+  std::vector<std::string> unix_sockets = {};
 };
 
 // Every path must exist, be a regular file or a folder, and be spelled without a symlink in it: an error names the path

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "app/expand.hpp"
+#include "app/fetchers.hpp"
 #include "app/fingerprint.hpp"
 #include "app/paths.hpp"
 #include "app/policy_lookup.hpp"
@@ -136,6 +137,23 @@ Status check_words(const std::vector<std::string>& words, const std::string& whe
   return {};
 }
 
+// Without a network a package cannot be fetched; its tool would try for a minute.
+Status check_fetch(const LaunchRequest& request, const std::vector<std::string>& command,
+                   const std::string& executable) {
+  const policy::Policy& policy = request.policy;
+  if (request.depth != LaunchRequest::Depth::start || policy.isolation.backend == policy::Backend::none) {
+    return {};
+  }
+  const std::optional<Fetch> fetch = fetches(command, executable);
+  if (!fetch) {
+    return {};
+  }
+  return fail(Errc::launch_failed,
+              text::cat(fetch->tool, " fetches ", fetch->package.empty() ? "a package" : "'" + fetch->package + "'",
+                        " at every start, and this server has no network (isolation.network: none)"),
+              place_in(policy, policy.launch.position), fetch->remedy);
+}
+
 Status add_home(const LaunchRequest& request, sandbox::LaunchSpec& spec) {
   const policy::Policy& policy = request.policy;
   if (policy.launch.home != policy::HomeMode::kept) {
@@ -241,12 +259,16 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
     return std::unexpected(program.error());
   }
 
+  if (const Status local = check_fetch(request, *command, program->real); !local) {
+    return std::unexpected(local.error());
+  }
   PreparedLaunch out;
   out.spec.argv = *command;
   out.spec.argv[0] = program->path;
   out.spec.executable = program->real;
   out.spec.mounts = std::move(grants->mounts);
   out.spec.deny = std::move(grants->deny);
+  out.spec.unix_sockets = std::move(grants->unix_sockets);
   copy_isolation(policy.isolation, out.spec);
   Result<std::string> cwd = inside_cwd(policy, request.caller, out.spec.mounts);
   if (!cwd) {

@@ -13,6 +13,7 @@
 #include "app/facts.hpp"
 #include "base/text.hpp"
 #include "run/files.hpp"
+#include "sandbox/confine.hpp"
 #include "sandbox/launch.hpp"
 #include "sandbox/probe_host.hpp"
 #include "sandbox/select.hpp"
@@ -71,8 +72,9 @@ void end(pid_t pid, UniqueFd& lifeline) {
 Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
   const policy::Policy& policy = request.loaded.policy;
   std::optional<sandbox::Plan> plan;
+  std::vector<sandbox::SteeringGap> gaps;
   const auto admit_spec = [&](const sandbox::LaunchSpec& spec) -> Status {
-    const Result<sandbox::HostFacts> host = sandbox::probe_host(spec, request.caller.home);
+    Result<sandbox::HostFacts> host = sandbox::probe_host(spec, request.caller.home);
     if (!host) {
       return std::unexpected(host.error());
     }
@@ -81,6 +83,7 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
       return std::unexpected(selected.error());
     }
     plan = std::move(*selected);
+    gaps = std::move(host->steering_gaps);
     const std::string digest = facts_digest(policy.launch, *plan);
     if (!request.expected_facts.empty() && digest != request.expected_facts) {
       return fail(Errc::isolation_conflict,
@@ -91,15 +94,15 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
     }
     return {};
   };
-  Result<PreparedLaunch> prepared =
-      prepare_launch({policy, request.caller, request.client_command, own_paths(request.caller, request.loaded),
-                      trusted_reader(), request.depth, request.admit, admit_spec});
+  Result<PreparedLaunch> prepared = prepare_launch({policy, request.caller, request.client_command,
+                                                    own_paths(request.caller, request.loaded, request.own_files),
+                                                    trusted_reader(), request.depth, request.admit, admit_spec});
   if (!prepared) {
     return std::unexpected(prepared.error());
   }
   // The names were the same; now the values of secrets stand there too.
   plan->environment = prepared->spec.environment;
-  return PlannedLaunch{std::move(*prepared), std::move(*plan)};
+  return PlannedLaunch{std::move(*prepared), std::move(*plan), std::move(gaps)};
 }
 
 namespace {
@@ -138,6 +141,23 @@ Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunc
   return server;
 }
 
+Status confine_for_session(const sandbox::Plan& plan, pid_t child) {
+  sandbox::OwnNeeds needs;
+  // Where the kernel does not end what the server leaves behind, we have to.
+  needs.signals = plan.own_namespaces ? sandbox::Signals::child : sandbox::Signals::anybody;
+  needs.child = child;
+  if (plan.switch_user) {
+    needs.become = sandbox::Identity{plan.uid, plan.gid};
+  }
+  const Result<sandbox::OwnLimits> confined = sandbox::confine_self(needs);
+  return confined ? Status() : std::unexpected(confined.error());
+}
+
+Status confine_without_server() {
+  const Result<sandbox::OwnLimits> confined = sandbox::confine_self({});
+  return confined ? Status() : std::unexpected(confined.error());
+}
+
 Status try_plan(const Caller& caller, const sandbox::Plan& plan) {
   Result<run::ServerProcess> server = start_plan(caller, plan);
   if (!server) {
@@ -155,6 +175,16 @@ Result<audit::Writer> open_audit(const AuditRequest& request) {
   config.version = request.version;
   config.masker = Masker(request.secrets);
   return audit::Writer::open(std::move(config));
+}
+
+ServerWords server_words(const Caller& caller, const LoadedPolicy& loaded, const PlannedLaunch& planned,
+                         run::Log& log) {
+  ServerWords::Setting setting{
+      .around = {.plan = planned.plan, .home = caller.home, .outside = kind_outside, .is_sensitive = never_proposed}};
+  setting.policy_path = loaded.location.path;
+  setting.relayed = loaded.policy.launch.stderr_mode == policy::StderrMode::relay;
+  setting.say = [&log](std::string_view line) { log.notice(line, run::monotonic_now()); };
+  return ServerWords(std::move(setting));
 }
 
 Result<run::LogConfig> log_config(const Caller& caller, const LoadedPolicy& loaded,

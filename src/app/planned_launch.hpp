@@ -7,6 +7,7 @@
 
 #include "app/caller.hpp"
 #include "app/launch_plan.hpp"
+#include "app/server_words.hpp"
 #include "app/session_context.hpp"
 #include "audit/writer.hpp"
 #include "base/error.hpp"
@@ -19,6 +20,7 @@ namespace cordon::app {
 struct PlannedLaunch {
   PreparedLaunch prepared = {};
   sandbox::Plan plan = {};
+  std::vector<sandbox::SteeringGap> steering_gaps = {};
 };
 
 struct PlanRequest {
@@ -27,6 +29,7 @@ struct PlanRequest {
   std::vector<std::string> client_command = {};
   LaunchRequest::Depth depth = LaunchRequest::Depth::start;
   Admit admit = {};
+  std::vector<std::string> own_files = {};  // more that no write grant may reach
   std::string expected_facts = {};  // digest of the execution facts; empty: any
 };
 
@@ -38,6 +41,12 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request);
 // stage executes the planned file alone, and the file must not have changed since. unsupported_isolation,
 // launch_failed, launch_changed, file_untrusted for our helper.
 Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned);
+
+// For run::ProxyConfig::before_first_byte: our own process gives up what it does not need for a session with the server
+// that was started as `child` (docs/isolation.md). unsupported_isolation, internal.
+Status confine_for_session(const sandbox::Plan& plan, pid_t child);
+// The same for a session in which nothing was started.
+Status confine_without_server();
 
 // Can this plan be carried out? Starts it and ends it at once.
 Status try_plan(const Caller& caller, const sandbox::Plan& plan);
@@ -51,6 +60,9 @@ struct AuditRequest {
   std::vector<NamedSecret> secrets = {};
 };
 Result<audit::Writer> open_audit(const AuditRequest& request);
+
+// Listens to the server of this launch and explains on `log` what the sandbox refused it. All are borrowed.
+ServerWords server_words(const Caller& caller, const LoadedPolicy& loaded, const PlannedLaunch& planned, run::Log& log);
 
 // Where lines for people go, and those of the server as the policy says.
 Result<run::LogConfig> log_config(const Caller& caller, const LoadedPolicy& loaded,

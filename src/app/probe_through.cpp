@@ -16,6 +16,7 @@
 #include "app/tool_caller.hpp"
 #include "base/text.hpp"
 #include "core/json/write.hpp"
+#include "run/apart.hpp"
 #include "run/engine.hpp"
 #include "run/privileges.hpp"
 #include "run/proxy.hpp"
@@ -23,9 +24,7 @@
 namespace cordon::app {
 namespace {
 
-using sandbox::boundary::Canaries;
-using sandbox::boundary::Finding;
-using sandbox::boundary::Verdict;
+namespace boundary = sandbox::boundary;
 
 Result<LoadedSnapshot> reviewed_tool(const ThroughRequest& request) {
   Result<LoadedSnapshot> found = load_snapshot(request.caller, request.loaded);
@@ -43,7 +42,7 @@ Result<LoadedSnapshot> reviewed_tool(const ThroughRequest& request) {
 }
 
 Result<PlannedLaunch> plan_reviewed(const ThroughRequest& request, const LoadedSnapshot& found) {
-  PlanRequest plan{request.caller, request.loaded, request.client_command};
+  PlanRequest plan{.caller = request.caller, .loaded = request.loaded, .client_command = request.client_command};
   plan.admit = [&](const catalog::LaunchFingerprint& now) -> Status {
     const std::vector<std::string> differences = launch_differences(found.snapshot->launch, now);
     if (differences.empty()) {
@@ -93,6 +92,8 @@ Result<std::vector<ToolAnswer>> converse(const Conversation& with, gate::Opening
   run::EngineOf<ToolCaller> engine(caller);
   run::AuditSink records(*writer);
   run::ProxyConfig proxy;
+  const pid_t child = server->pid;
+  proxy.before_first_byte = [&with, child] { return confine_for_session(with.planned.plan, child); };
   proxy.server = std::move(*server);
   const Result<int> ended = run::run_proxy(std::move(proxy), engine, records, log);
   if (!ended) {
@@ -127,6 +128,57 @@ bool holds_secret(const std::string& text, const std::string& secret) {
   return false;
 }
 
+// What crosses from the process that talks to the server: one letter per call for the answer, one for the key in it.
+struct Verdicts {
+  std::vector<ToolAnswer::Kind> answers = {};
+  bool key = false;
+};
+
+constexpr std::string_view kLettersOfKinds = "nre";
+
+std::string encoded(const std::vector<ToolAnswer>& answers, const std::string& secret) {
+  std::string out;
+  bool key = false;
+  for (const ToolAnswer& answer : answers) {
+    out += kLettersOfKinds[static_cast<std::size_t>(answer.kind)];
+    key = key || holds_secret(answer.json, secret);
+  }
+  return out + (key ? 'K' : '-');
+}
+
+Result<Verdicts> decoded(std::string_view word, std::size_t calls) {
+  Verdicts out;
+  if (word.size() != calls + 1) {
+    return fail(Errc::internal, "it ended without a result", "own process for the server");
+  }
+  for (const char letter : word.substr(0, calls)) {
+    const std::size_t kind = kLettersOfKinds.find(letter);
+    if (kind == std::string_view::npos) {
+      return fail(Errc::internal, "it gave no result", "own process for the server");
+    }
+    out.answers.push_back(static_cast<ToolAnswer::Kind>(kind));
+  }
+  out.key = word.back() == 'K';
+  return out;
+}
+
+// In a process of its own, which gives its privileges up before it reads what the server says.
+Result<Verdicts> ask_apart(const Conversation& with, const std::string& secret, gate::Opening opening) {
+  const Result<std::string> word = run::apart(
+      [&]() -> Result<std::string> {
+        const Result<std::vector<ToolAnswer>> answers = converse(with, opening);
+        if (!answers) {
+          return std::unexpected(answers.error());
+        }
+        return encoded(*answers, secret);
+      },
+      with.arguments.size() + 1);
+  if (!word) {
+    return std::unexpected(word.error());
+  }
+  return decoded(*word, with.arguments.size());
+}
+
 std::string_view said(ToolAnswer::Kind kind) {
   switch (kind) {
     case ToolAnswer::Kind::none:
@@ -147,32 +199,32 @@ struct Attempt {
 };
 
 // A call without an answer proves nothing, unless the canary itself tells.
-Finding finding_of(const Attempt& attempt, const ToolAnswer& answer, bool crossed) {
-  Finding out{.id = std::string(attempt.id),
-              .guarantee = std::string(attempt.guarantee),
-              .verdict = crossed ? Verdict::breached : Verdict::held,
-              .expected = "denied",
-              .got = std::string(crossed ? attempt.crossed : said(answer.kind)),
-              .mechanism = text::cat("through the server: ", said(answer.kind)),
-              .attempt = std::string(attempt.attempt),
-              .attempts = 1};
-  if (!crossed && answer.kind == ToolAnswer::Kind::none) {
-    out.verdict = Verdict::not_applicable;
+boundary::Finding finding_of(const Attempt& attempt, ToolAnswer::Kind answer, bool crossed) {
+  boundary::Finding out{.id = std::string(attempt.id),
+                        .guarantee = std::string(attempt.guarantee),
+                        .verdict = crossed ? boundary::Verdict::breached : boundary::Verdict::held,
+                        .expected = "denied",
+                        .got = std::string(crossed ? attempt.crossed : said(answer)),
+                        .mechanism = text::cat("through the server: ", said(answer)),
+                        .attempt = std::string(attempt.attempt),
+                        .attempts = 1};
+  if (!crossed && answer == ToolAnswer::Kind::none) {
+    out.verdict = boundary::Verdict::not_applicable;
     out.reason = "the tool did not answer";
   }
   return out;
 }
 
-std::vector<Finding> findings_of(const Canaries& canaries, const std::vector<ToolAnswer>& answers) {
+std::vector<boundary::Finding> findings_of(const boundary::Canaries& canaries, const Verdicts& verdicts) {
   struct stat status = {};
   const bool written = ::lstat(canaries.unwritten_path().c_str(), &status) == 0;
-  const bool read =
-      std::ranges::any_of(answers, [&](const ToolAnswer& one) { return holds_secret(one.json, canaries.secret()); });
-  return {finding_of({"through.key", "filesystem.read", "read a key", "its content came back"}, answers[0], read),
-          finding_of({"through.write", "filesystem.write", "write outside", "the file came into being"}, answers[1],
+  const std::vector<ToolAnswer::Kind>& answers = verdicts.answers;
+  return {finding_of({"through.key", "filesystem.read", "read a key", "its content came back"}, answers.at(0),
+                     verdicts.key),
+          finding_of({"through.write", "filesystem.write", "write outside", "the file came into being"}, answers.at(1),
                      written),
           finding_of({"through.host", "network.outside", "reach an unlisted host", "the listener was contacted"},
-                     answers[2], canaries.contacted())};
+                     answers.at(2), canaries.contacted())};
 }
 
 // A policy that grants the folder above ours lets the server in, and then nothing is shown by it.
@@ -182,7 +234,7 @@ bool granted(const sandbox::Plan& plan, const std::string& path) {
   });
 }
 
-Result<std::vector<std::string>> arguments_for(const ThroughRequest& request, const Canaries& canaries) {
+Result<std::vector<std::string>> arguments_for(const ThroughRequest& request, const boundary::Canaries& canaries) {
   std::vector<std::string> out;
   for (const std::string& value : {canaries.key_path(), canaries.unwritten_path(), canaries.url()}) {
     Result<std::string> one =
@@ -212,7 +264,7 @@ Result<ProbeReport> probe_through(const ThroughRequest& request) {
   }
   const auto canaries =
       plant_canaries(request.caller, planned->plan.own_namespaces ? CanaryPlace::state_folder : CanaryPlace::reachable,
-                     sandbox::boundary::Parts::outside);
+                     boundary::Parts::outside);
   if (!canaries) {
     return std::unexpected(canaries.error());
   }
@@ -229,15 +281,15 @@ Result<ProbeReport> probe_through(const ThroughRequest& request) {
         text::cat("mcp-cordon: calling ", text::printable(request.tool), " with ", text::printable(one, 2000), '\n'));
   }
   const Conversation with{request, *found, *planned, *arguments};
-  Result<std::vector<ToolAnswer>> answers = converse(with, gate::Opening::initialize);
+  Result<Verdicts> answers = ask_apart(with, (*canaries)->secret(), gate::Opening::initialize);
   if (!answers && answers.error().code == Errc::method_not_allowed) {
-    answers = converse(with, gate::Opening::discover);
+    answers = ask_apart(with, (*canaries)->secret(), gate::Opening::discover);
   }
   if (!answers) {
     return std::unexpected(answers.error());
   }
   TriedBoundary tried{std::move(planned->plan), findings_of(**canaries, *answers)};
-  sandbox::boundary::judge(tried.findings, tried.plan);
+  boundary::judge(tried.findings, tried.plan);
   return ProbeReport{request.loaded.policy.server,
                      text::cat("tried by the server itself, through its tool ", text::printable(request.tool)),
                      std::move(tried)};

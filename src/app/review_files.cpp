@@ -2,6 +2,7 @@
 #include "app/review_files.hpp"
 
 #include <ctime>
+#include <filesystem>
 
 #include "app/capture.hpp"
 #include "app/fingerprint.hpp"
@@ -17,12 +18,13 @@ Result<catalog::Snapshot> candidate_from_file(const ReviewRequest& request, cons
   if (!candidate) {
     return candidate;
   }
-  const Result<PreparedLaunch> launch = prepare_launch({loaded.policy,
-                                                        request.caller,
-                                                        request.client_command,
-                                                        own_paths(request.caller, loaded),
-                                                        {},
-                                                        LaunchRequest::Depth::show});
+  const Result<PreparedLaunch> launch =
+      prepare_launch({loaded.policy,
+                      request.caller,
+                      request.client_command,
+                      own_paths(request.caller, loaded, {std::filesystem::absolute(request.candidate_file)}),
+                      {},
+                      LaunchRequest::Depth::show});
   if (!launch) {
     return std::unexpected(launch.error());
   }

@@ -52,6 +52,9 @@ class RunCase {
   Status begin_audit();
   Status start();
   void record_refusal(const Error& error);
+  gate::SessionConfig session_config(const std::optional<Error>& failure);
+  void notices(run::Log& log);
+  Result<int> talk(const std::optional<Error>& failure, run::Log& log);
   int converse(std::optional<Error> failure);
 
   const RunRequest& request_;
@@ -64,6 +67,7 @@ class RunCase {
   MacKey key_ = {};
   run::LogConfig log_config_ = {};
   run::ServerProcess server_ = {};
+  bool unconfined_ = false;  // our own process could not be confined, so that the server was ended
 };
 
 // Policy, snapshot, plan: everything that can refuse before anything of the server is touched.
@@ -85,9 +89,12 @@ Status RunCase::prepare() {
   if (Status admitted = admit_snapshot(*loaded_, snapshot_); !admitted) {
     return admitted;
   }
-  Result<PlannedLaunch> planned = plan_launch(
-      {request_.caller, *loaded_, request_.client_command, LaunchRequest::Depth::start,
-       [this](const catalog::LaunchFingerprint& now) { return check_launch(now); }, request_.expected_facts});
+  Result<PlannedLaunch> planned =
+      plan_launch({.caller = request_.caller,
+                   .loaded = *loaded_,
+                   .client_command = request_.client_command,
+                   .admit = [this](const catalog::LaunchFingerprint& now) { return check_launch(now); },
+                   .expected_facts = request_.expected_facts});
   if (!planned) {
     return std::unexpected(planned.error());
   }
@@ -146,7 +153,7 @@ Status RunCase::start() {
     return std::unexpected(server.error());
   }
   server_ = std::move(*server);
-  return run::lock_privileges();
+  return {};
 }
 
 // Best effort: the client is told in any case, and nothing was started.
@@ -159,7 +166,7 @@ void RunCase::record_refusal(const Error& error) {
   }
 }
 
-int RunCase::converse(std::optional<Error> failure) {
+gate::SessionConfig RunCase::session_config(const std::optional<Error>& failure) {
   gate::SessionConfig config;
   config.session_id = session_id_;
   config.version = request_.version;
@@ -167,26 +174,23 @@ int RunCase::converse(std::optional<Error> failure) {
   config.read_only = request_.read_only;
   if (loaded_) {
     config.policy = loaded_->policy;
-    log_config_.server = loaded_->policy.server;
   }
   if (failure) {
-    record_refusal(*failure);
-    server_ = {};
     config.launch_failure = failure;
   } else {
     config.snapshot = std::move(snapshot_.snapshot);
     config.facts = facts_summary(loaded_->policy, planned_->plan);
   }
-  run::Log log(std::move(log_config_));
+  return config;
+}
+
+void RunCase::notices(run::Log& log) {
   const Instant now = run::monotonic_now();
-  if (failure) {
-    log.notice(text::printable(text::cat(name(failure->code), ": ", failure->to_string()), 8192), now);
-  }
   for (const std::string& difference : differences_) {
     log.notice("the launch is not the reviewed one: " + difference, now);
   }
-  if (!failure) {
-    for (const std::string& notice : exposure_notices(loaded_->policy, request_.caller)) {
+  if (server_.pid >= 0) {
+    for (const std::string& notice : exposure_notices(planned_->plan, planned_->steering_gaps)) {
       log.notice(notice, now);
     }
   }
@@ -195,7 +199,16 @@ int RunCase::converse(std::optional<Error> failure) {
       log.notice(text::printable(problem, 2000), now);
     }
   }
-  gate::Session session(std::move(config));
+}
+
+// A session with the server, or one that tells the client why there is none.
+Result<int> RunCase::talk(const std::optional<Error>& failure, run::Log& log) {
+  if (failure) {
+    record_refusal(*failure);
+    log.notice(text::printable(text::cat(name(failure->code), ": ", failure->to_string()), 8192), run::monotonic_now());
+    server_ = {};
+  }
+  gate::Session session(session_config(failure));
   run::EngineOf<gate::Session> engine(session);
   NoRecords nothing;
   std::optional<run::AuditSink> records;
@@ -205,9 +218,44 @@ int RunCase::converse(std::optional<Error> failure) {
   run::ProxyConfig proxy;
   proxy.client_in = request_.client_in;
   proxy.client_out = request_.client_out;
+  const pid_t child = server_.pid;
+  proxy.before_first_byte = [&]() -> Status {
+    if (failure) {
+      // Nothing of a server is read, and what was tried already may stand in the way of trying it again.
+      [[maybe_unused]] const Status best_effort = confine_without_server();
+      return {};
+    }
+    const Status confined = confine_for_session(planned_->plan, child);
+    unconfined_ = !confined;
+    return confined;
+  };
   proxy.server = std::move(server_);
-  run::RecordSink& sink = records ? static_cast<run::RecordSink&>(*records) : nothing;
-  const Result<int> status = run::run_proxy(std::move(proxy), engine, sink, log);
+  std::optional<ServerWords> words;
+  if (!failure) {
+    words.emplace(server_words(request_.caller, *loaded_, *planned_, log));
+    log.listen([&words](std::string_view line) { words->heard(line); });
+    proxy.server_exited = [&words](gate::ExitReport report) { words->exited(report); };
+  }
+  Result<int> status =
+      run::run_proxy(std::move(proxy), engine, records ? static_cast<run::RecordSink&>(*records) : nothing, log);
+  if (words) {
+    words->ended(status && *status == exit_status(Errc::server_exited));
+    log.listen({});
+  }
+  return status;
+}
+
+int RunCase::converse(std::optional<Error> failure) {
+  if (loaded_) {
+    log_config_.server = loaded_->policy.server;
+  }
+  run::Log log(std::move(log_config_));
+  notices(log);
+  Result<int> status = talk(failure, log);
+  if (!status && unconfined_ && !failure) {
+    // The server is gone, and nothing was read from the client yet, so it can still be told.
+    status = talk(status.error(), log);
+  }
   if (!status) {
     log.notice(text::printable(status.error().to_string(), 2000), run::monotonic_now());
     log.flush(run::monotonic_now());

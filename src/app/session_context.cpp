@@ -158,7 +158,7 @@ Result<catalog::Snapshot> load_candidate(const std::string& path, const LoadedPo
   return candidate;
 }
 
-OwnPaths own_paths(const Caller& caller, const LoadedPolicy& loaded) {
+OwnPaths own_paths(const Caller& caller, const LoadedPolicy& loaded, const std::vector<std::string>& more) {
   const std::string written = snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot).path;
   const Result<SnapshotLocation> read = snapshot_to_read(caller, loaded.location, loaded.policy.catalog.snapshot);
   OwnPaths out = own_paths(caller, loaded.location.path, read ? read->path : written);
@@ -172,6 +172,7 @@ OwnPaths own_paths(const Caller& caller, const LoadedPolicy& loaded) {
     out.files.push_back(ceiling.spelled);
     out.single.push_back(ceiling.ceiling.file);
   }
+  out.files.insert(out.files.end(), more.begin(), more.end());
   return out;
 }
 

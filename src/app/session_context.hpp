@@ -56,6 +56,8 @@ Result<catalog::Snapshot> load_candidate(const std::string& path, const LoadedPo
 // What a person types to review this policy's server.
 std::string review_command(const LoadedPolicy& loaded);
 
-OwnPaths own_paths(const Caller& caller, const LoadedPolicy& loaded);
+// What no write grant may reach; `more`: further files that decide about this launch (a ceiling, a key, where a
+// candidate is written).
+OwnPaths own_paths(const Caller& caller, const LoadedPolicy& loaded, const std::vector<std::string>& more = {});
 
 }  // namespace cordon::app

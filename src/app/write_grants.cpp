@@ -51,15 +51,26 @@ bool lies_within(std::string path, const std::string& folder) {
   return false;
 }
 
-// With the folders in it: a bind mount of one of them has none of our folders above it.
-void add_folder(const std::string& path, std::vector<std::string>& out) {
-  out.push_back(path);
+// With the folders in it, two levels deep: a bind mount of one of them has none of our folders above it. What lies
+// there as a symlink (a policy that is kept elsewhere) is ours where it leads, too.
+void add_folder(const std::string& path, OwnPaths& out) {
+  constexpr int kDepth = 2;
+  constexpr int kMostEntries = 4096;
+  out.folders.push_back(path);
   std::error_code error;
-  std::filesystem::directory_iterator entry(path, error);
-  for (const std::filesystem::directory_iterator end; !error && entry != end; entry.increment(error)) {
+  std::filesystem::recursive_directory_iterator entry(path, error);
+  int seen = 0;
+  for (const std::filesystem::recursive_directory_iterator end; !error && entry != end && ++seen < kMostEntries;
+       entry.increment(error)) {
     std::error_code ignored;
+    if (entry->is_symlink(ignored)) {
+      out.files.push_back(entry->path().string());
+    }
     if (entry->is_directory(ignored)) {
-      out.push_back(entry->path().string());
+      out.folders.push_back(entry->path().string());
+    }
+    if (entry.depth() + 1 >= kDepth) {
+      entry.disable_recursion_pending();
     }
   }
 }
@@ -156,7 +167,7 @@ OwnPaths own_paths(const Caller& caller, const std::string& policy_file, const s
   out.single = {policy_file, snapshot_file};
   for (const std::string& folder :
        {caller.config_folder(), caller.state_folder(), caller.system_config, caller.share_folder()}) {
-    add_folder(folder, out.folders);
+    add_folder(folder, out);
   }
   return out;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // capture: starts the server as run would, collects its whole catalog, and keeps it as a candidate.
 
+#include <filesystem>
+
 #include "app/capture.hpp"
 #include "app/paths.hpp"
 #include "app/policy_lookup.hpp"
@@ -31,8 +33,12 @@ class Capture final : public Command {
     if (!loaded) {
       return report(loaded.error());
     }
+    std::vector<std::string> own_files;
+    if (!output_.empty() && output_ != "-") {
+      own_files.push_back(std::filesystem::absolute(output_));
+    }
     const Result<catalog::Snapshot> candidate =
-        app::capture_candidate({invocation.caller, *loaded, invocation.after, CORDON_VERSION});
+        app::capture_candidate({invocation.caller, *loaded, invocation.after, CORDON_VERSION, nullptr, own_files});
     if (!candidate) {
       return report(candidate.error());
     }

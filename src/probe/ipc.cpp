@@ -2,6 +2,7 @@
 // Shared memory and sockets of others. A read-only mount stops neither connect() nor the opening of a FIFO.
 #include <fcntl.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -68,13 +69,52 @@ void path_socket(const Request& request, Result& result) {
     result.not_applicable("the policy grants the folder that holds the canaries");
     return;
   }
-  result.denied("connect", [&] { return connect_path(request.one("socket")); });
+  result.denied("connect", [&] { return connect_path(request.one("socket"), SOCK_STREAM); });
 }
 
-void socket_in_grant(const Request& request, Result& result) {
-  if (!missing(request, result, "read")) {
-    result.denied("connect", [&] { return connect_path(request.one("read") + "/socket"); });
+void sockets_in_grants(const Request& request, Result& result) {
+  result.not_applicable("this plan has no such place of ours");
+  for (const char* grant : {"read", "write"}) {
+    if (request.has(grant)) {
+      const std::string folder = request.one(grant);
+      result.denied(std::string("connect in a grant to ") + grant,
+                    [&] { return connect_path(folder + "/socket", SOCK_STREAM); });
+      result.denied(std::string("connect a datagram socket in a grant to ") + grant,
+                    [&] { return connect_path(folder + "/datagram", SOCK_DGRAM); });
+    }
   }
+}
+
+void listed_socket(const Request& request, Result& result) {
+  if (!request.has("listed")) {
+    result.not_applicable("no socket of ours is listed");
+    return;
+  }
+  result.allowed("connect", [&] { return connect_path(request.one("listed"), SOCK_STREAM); });
+  result.denied("connect to another", [&] { return connect_path(request.one("unlisted"), SOCK_STREAM); });
+  result.denied("take it away", [&] { return result_of(::unlink(request.one("listed").c_str())); });
+}
+
+// The filter cannot tell where a socket leads; where it has to, it refuses to make any.
+void socket_calls(const Request& request, Result& result) {
+  if (request.one("unix_calls") != "none") {
+    result.not_applicable("this plan stops sockets by other means");
+    return;
+  }
+  result.refused("stream", "EAFNOSUPPORT", [] { return open_socket(AF_UNIX, SOCK_STREAM, 0); });
+  result.refused("datagram", "EAFNOSUPPORT", [] { return open_socket(AF_UNIX, SOCK_DGRAM, 0); });
+}
+
+void socket_pair(const Request&, Result& result) {
+  result.allowed("socketpair", [] {
+    std::array<int, 2> ends = {-1, -1};
+    const int error_number = result_of(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()));
+    if (error_number == 0) {
+      ::close(ends[0]);
+      ::close(ends[1]);
+    }
+    return error_number;
+  });
 }
 
 void fifo_in_grant(const Request& request, Result& result) {
@@ -88,8 +128,11 @@ constexpr std::array kChecks = {
     Check{"ipc.shared_memory", "ipc.own", "ipc namespace", Place::anywhere, shared_memory},
     Check{"ipc.own_shared_memory", "ipc.own", "ipc namespace", Place::inside, own_shared_memory},
     Check{"ipc.abstract_socket", "ipc.own", "network namespace, Landlock scope", Place::anywhere, abstract_socket},
-    Check{"ipc.path_socket", "ipc.own", "view", Place::anywhere, path_socket},
-    Check{"ipc.socket_in_grant", "ipc.unix_sockets", "Landlock", Place::anywhere, socket_in_grant},
+    Check{"ipc.path_socket", "ipc.unix_sockets", "view", Place::anywhere, path_socket},
+    Check{"ipc.sockets_in_grants", "ipc.unix_sockets", "Landlock or seccomp", Place::anywhere, sockets_in_grants},
+    Check{"ipc.listed_socket", "ipc.unix_sockets", "view", Place::anywhere, listed_socket},
+    Check{"ipc.socket_calls", "ipc.unix_sockets", "seccomp", Place::anywhere, socket_calls},
+    Check{"ipc.socket_pair", "ipc.unix_sockets", "none", Place::anywhere, socket_pair},
     Check{"ipc.fifo_in_grant", "filesystem.fifos", "Landlock", Place::anywhere, fifo_in_grant},
 };
 

@@ -59,8 +59,10 @@ void own_listener(const Request&, Result& result) {
   });
 }
 
-void usual_sockets(const Request&, Result& result) {
-  result.allowed("unix", [] { return open_socket(AF_UNIX, SOCK_STREAM, 0); });
+void usual_sockets(const Request& request, Result& result) {
+  if (!request.has("unix_calls")) {
+    result.allowed("unix", [] { return open_socket(AF_UNIX, SOCK_STREAM, 0); });
+  }
   result.allowed("inet6", [] { return open_socket(AF_INET6, SOCK_STREAM, 0); });
   result.allowed("netlink route", [] { return open_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE); });
 }

@@ -17,12 +17,12 @@
 namespace cordon::probe {
 namespace {
 
-int connect_unix(const std::string& name) {
+int connect_unix(const std::string& name, int type) {
   sockaddr_un target = {};
   if (name.size() > sizeof target.sun_path) {
     return ENAMETOOLONG;
   }
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const int fd = ::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) {
     return errno;
   }
@@ -58,17 +58,17 @@ int connect_ip(const char* address, int port, int type) {
 }
 
 // Through its folder, since a whole path may be longer than an address can hold.
-int connect_path(const std::string& path) {
+int connect_path(const std::string& path, int type) {
   const std::size_t slash = path.rfind('/');
   const int folder = ::open(path.substr(0, slash + 1).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) {
     return errno;
   }
-  const int error_number = connect_unix("/proc/self/fd/" + std::to_string(folder) + path.substr(slash));
+  const int error_number = connect_unix("/proc/self/fd/" + std::to_string(folder) + path.substr(slash), type);
   ::close(folder);
   return error_number;
 }
 
-int connect_abstract(const std::string& name) { return connect_unix(std::string(1, '\0') + name); }
+int connect_abstract(const std::string& name) { return connect_unix(std::string(1, '\0') + name, SOCK_STREAM); }
 
 }  // namespace cordon::probe

@@ -8,7 +8,7 @@ namespace cordon::probe {
 
 int open_socket(int family, int type, int protocol);
 int connect_ip(const char* address, int port, int type);
-int connect_path(const std::string& path);
+int connect_path(const std::string& path, int type);
 int connect_abstract(const std::string& name);
 
 }  // namespace cordon::probe

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/child.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -11,7 +12,6 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,12 +28,18 @@ gate::ExitReport report_of(int status) {
   return WIFSIGNALED(status) ? gate::ExitReport{true, WTERMSIG(status)} : gate::ExitReport{false, WEXITSTATUS(status)};
 }
 
-// Needs CONFIG_PROC_CHILDREN, which distributions have; without it orphans of `none` outlive us.
-std::vector<pid_t> children_of_ours() {
-  std::ifstream in("/proc/thread-self/children");
+constexpr std::size_t kMaxChildrenBytes = 65'536;
+
+std::vector<pid_t> listed_pids(int children_fd) {
+  std::string list(kMaxChildrenBytes, '\0');
+  const ssize_t length = ::pread(children_fd, list.data(), list.size(), 0);
+  list.resize(static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
   std::vector<pid_t> pids;
-  for (pid_t pid = 0; in >> pid;) {
-    pids.push_back(pid);
+  for (const std::string_view word : text::split(list, ' ')) {
+    pid_t pid = 0;
+    if (std::from_chars(word.data(), word.data() + word.size(), pid).ec == std::errc() && pid > 0) {
+      pids.push_back(pid);
+    }
   }
   return pids;
 }
@@ -75,6 +81,9 @@ Status wait_until_started(int status_fd, std::int64_t timeout_ms) {
 Child::Child(Loop& loop, pid_t pid, UniqueFd lifeline, std::function<void(gate::ExitReport)> exited)
     : pid_(pid),
       lifeline_(std::move(lifeline)),
+      // Opened now: later we may have given up opening files. Needs CONFIG_PROC_CHILDREN, which distributions have;
+      // without it orphans of `none` outlive us.
+      children_(::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC)),
       exited_(std::move(exited)),
       watch_(loop, SIGCHLD, [this](int) { reap(); }) {
   // A process whose parent died becomes our child, so that nothing the server started can outlive us unnoticed.
@@ -121,7 +130,7 @@ void Child::kill() {
 void Child::end_orphans(std::int64_t timeout_ms) {
   const Instant until = monotonic_now() + timeout_ms;
   for (;;) {
-    for (const pid_t pid : children_of_ours()) {
+    for (const pid_t pid : listed_pids(children_.get())) {
       ::kill(pid, SIGKILL);
     }
     pid_t reaped = 0;

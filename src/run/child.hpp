@@ -52,6 +52,7 @@ class Child {
 
   pid_t pid_;
   UniqueFd lifeline_;
+  UniqueFd children_;  // the kernel's list of them
   std::function<void(gate::ExitReport)> exited_;
   bool running_ = true;
   bool was_subreaper_ = false;

@@ -60,6 +60,13 @@ Result<int> Conversation::run() {
   return *status_;
 }
 
+void Conversation::abandon() {
+  if (child_) {
+    child_->kill();
+    child_->end_orphans(kReapMs);
+  }
+}
+
 void Conversation::client_bytes(std::string_view bytes) {
   act(engine_.feed(gate::Side::client, bytes, now()));
   settle();
@@ -93,6 +100,9 @@ void Conversation::server_end() {
 
 void Conversation::server_exit(gate::ExitReport report) {
   exit_ = report;
+  if (config_.server_exited) {
+    config_.server_exited(report);
+  }
   drain_until_ = now() + config_.drain_ms;
   settle();
 }

@@ -18,6 +18,8 @@ class Conversation {
   Conversation(const ProxyConfig& config, std::unique_ptr<Loop> loop, Engine& engine, RecordSink& records, Log& log);
   Status connect(ProxyConfig& config);
   Result<int> run();
+  // Instead of run(): ends the server.
+  void abandon();
 
  private:
   // Events of the loop. Each ends with settle().

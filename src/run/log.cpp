@@ -39,7 +39,7 @@ void Log::notice(std::string_view text, Instant now) {
 }
 
 void Log::server_bytes(std::string_view bytes, Instant now) {
-  if (config_.server_lines == ServerLines::drop) {
+  if (config_.server_lines == ServerLines::drop && !heard_) {
     return;
   }
   for (;;) {
@@ -60,7 +60,7 @@ void Log::server_end(Instant now) {
 }
 
 void Log::server_line(std::string_view line, Instant now) {
-  if (config_.server_lines == ServerLines::drop) {
+  if (config_.server_lines == ServerLines::drop && !heard_) {
     return;
   }
   std::string unfinished = std::exchange(line_, {});
@@ -84,15 +84,18 @@ void Log::finish_line(Instant now) {
   if (line_.ends_with('\r') && cut_bytes_ == 0) {
     line_.pop_back();
   }
-  if (server_.admit(bytes, now)) {
-    const std::string shown = text::printable(config_.masker.mask(line_), kMaxTextBytes);
-    const bool cut = cut_bytes_ != 0 && !shown.ends_with("…");
+  const std::string masked = config_.masker.mask(std::exchange(line_, {}));
+  const bool was_cut = std::exchange(cut_bytes_, 0) != 0;
+  if (config_.server_lines != ServerLines::drop && server_.admit(bytes, now)) {
+    const std::string shown = text::printable(masked, kMaxTextBytes);
+    const bool cut = was_cut && !shown.ends_with("…");
     if (put_server_line(cut ? text::cat(shown, "…") : shown) == Outcome::lost) {
       server_.count_lost(bytes, now);
     }
   }
-  line_.clear();
-  cut_bytes_ = 0;
+  if (heard_) {
+    heard_(masked);
+  }
 }
 
 Log::Outcome Log::put_line(std::string_view prefix, std::string_view printable) {

@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/fd.hpp"
 #include "base/mask.hpp"
@@ -33,6 +35,9 @@ struct LogConfig {
 class Log {
  public:
   explicit Log(LogConfig config);
+
+  // `heard` gets every line of the server's, masked and not escaped, whether it is shown or not; it may call notice().
+  void listen(std::function<void(std::string_view)> heard) { heard_ = std::move(heard); }
 
   // One line of ours, already printable.
   void notice(std::string_view text, Instant now);
@@ -60,6 +65,7 @@ class Log {
   void say_dropped(RateLimit& rate, std::string_view what, Instant now);
 
   LogConfig config_;
+  std::function<void(std::string_view)> heard_ = {};
   Endpoint out_;
   std::string rest_ = {};  // of a line that was written in part
   std::string line_ = {};  // of the server, unfinished

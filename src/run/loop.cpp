@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "base/text.hpp"
@@ -32,6 +33,8 @@ Instant monotonic_now() {
 }
 
 Result<std::unique_ptr<Loop>> Loop::create() {
+  // libuv 1.45 and later may ask the kernel through a ring, around every filter of system calls, ours included.
+  ::setenv("UV_USE_IO_URING", "0", 1);
   std::unique_ptr<Loop> loop(new Loop);
   const int status = uv_loop_init(&loop->loop_);
   if (status != 0) {

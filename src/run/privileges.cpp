@@ -31,11 +31,4 @@ Status protect_memory() {
   return {};
 }
 
-Status lock_privileges() {
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
-    return fail(Errc::internal, errno_text("PR_SET_NO_NEW_PRIVS", errno), "process");
-  }
-  return {};
-}
-
 }  // namespace cordon::run

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What our own process gives up: it parses hostile bytes and holds secrets.
+// What our own process gives up from the start: it holds secrets. What goes once the server runs: sandbox/confine.hpp.
 
 #include "base/error.hpp"
 
@@ -12,8 +12,5 @@ Status ensure_standard_descriptors();
 // No core dumps, no ptrace and no /proc/PID/mem for other processes of the user. Before secrets are read. A child has
 // this state until it execs, so a stage that writes to /proc/self before that must switch it back.
 Status protect_memory();
-
-// No program that we start gains privileges any more. After the launch: a setuid helper would not work.
-Status lock_privileges();
 
 }  // namespace cordon::run

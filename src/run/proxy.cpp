@@ -70,6 +70,12 @@ Result<int> run_proxy(ProxyConfig config, Engine& engine, RecordSink& records, L
   if (Status connected = conversation.connect(config); !connected) {
     return std::unexpected(connected.error());
   }
+  if (config.before_first_byte) {
+    if (Status ready = config.before_first_byte(); !ready) {
+      conversation.abandon();
+      return std::unexpected(ready.error());
+    }
+  }
   return conversation.run();
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "base/error.hpp"
 #include "run/child.hpp"
@@ -22,6 +23,11 @@ struct ProxyConfig {
   int client_in = -1;  // borrowed; -1: there is no client
   int client_out = -1;
   ServerProcess server = {};
+  // Called when all is open, before the first byte of either side is read. After an error nothing is read, the server
+  // is ended, and run_proxy gives that error.
+  std::function<Status()> before_first_byte = {};
+  // Told how the server ended, when that comes to light.
+  std::function<void(gate::ExitReport)> server_exited = {};
   std::size_t queue_bytes = 1'000'000;
   std::size_t max_queue_bytes = 16'000'000;
 

@@ -13,15 +13,21 @@ namespace {
 
 constexpr auto kAlways = [](const LaunchSpec&) { return true; };
 
-constexpr std::array<Detail, 19> kDetails = {{
+constexpr auto kWritable = [](const LaunchSpec& spec) {
+  return std::ranges::any_of(spec.mounts, [](const Mount& mount) { return mount.writable; });
+};
+
+constexpr std::array<Detail, 21> kDetails = {{
     {"filesystem.read", "nothing can be read but what the policy shows", kAlways},
     {"filesystem.write", "nothing can be written but what the policy says", kAlways},
     {"filesystem.deny", "what the policy denies is hidden", [](const LaunchSpec& spec) { return !spec.deny.empty(); }},
+    {"filesystem.steering", "what steers other programs cannot be changed below a write grant", kWritable},
     {"filesystem.proc", "/proc shows no other process and takes no settings", kAlways},
     {"network.outside", "no host can be reached, nor this one", kAlways},
     {"processes.own", "no process of others is seen, signalled or traced", kAlways},
     {"processes.end", "every process ends with the launch", kAlways},
     {"ipc.own", "no shared memory, queue, semaphore or abstract socket of others", kAlways},
+    {"ipc.unix_sockets", "no Unix socket of others but those that are named", kAlways},
     {"syscalls.filter", "system calls are those of a list", kAlways},
     {"syscalls.user_namespaces", "no new user namespace", [](const LaunchSpec& spec) { return !spec.nested_userns; }},
     {"syscalls.privileges", "no capability, and none to gain", kAlways},

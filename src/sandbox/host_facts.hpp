@@ -34,7 +34,7 @@ struct BubblewrapFacts {
   Trial trial = {};
 };
 
-enum class PathKind : std::uint8_t { absent, directory, file, symlink, other };
+enum class PathKind : std::uint8_t { absent, directory, file, symlink, socket, other };
 
 // One of the fixed system paths that presets may show inside.
 struct SystemPath {
@@ -71,6 +71,22 @@ struct SourceFacts {
   std::string resolved = {};         // where a symlink leads
 };
 
+// Something below a write grant that steers other programs (steering.hpp). Absent: it is put there for the time of the
+// launch, as an empty folder, or as a file with `text`.
+struct SteeringPlace {
+  std::string path = {};
+  bool absent = false;
+  bool file = false;
+  std::string text = {};
+};
+
+// Where the covers of steering places leave something open.
+struct SteeringGap {
+  std::string reason = {};  // code of docs/isolation.md
+  std::string path = {};
+  bool accepted = false;  // the grant has a reason
+};
+
 struct HostFacts {
   std::uint32_t uid = 0;  // effective, of the caller
   std::uint32_t gid = 0;
@@ -88,6 +104,8 @@ struct HostFacts {
   std::vector<SystemPath> system_paths = {};
   ProgramFacts program = {};
   std::vector<SourceFacts> sources = {};
+  std::vector<SteeringPlace> steering = {};
+  std::vector<SteeringGap> steering_gaps = {};
   std::string home = {};  // of the caller, real path: what is never shown as a whole
 
   bool root() const { return uid == 0; }

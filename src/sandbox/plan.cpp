@@ -35,6 +35,7 @@ std::string entry_line(const ViewEntry& entry) {
     line += text::cat(" ", entry.size_bytes, " bytes");
   }
   line += entry.grant ? " (granted)" : "";
+  line += entry.held ? " (made for the time of the launch)" : "";
   return line + "\n";
 }
 

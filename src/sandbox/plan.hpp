@@ -42,6 +42,9 @@ struct ViewEntry {
   bool executable = false;  // Landlock: files below may be executed
   bool optional = false;    // freeze, cover: skipped when the kernel does not have it
   bool grant = false;       // asked for by the policy
+  bool socket = false;      // bind: a listed Unix socket, the only ones of the outside that may be connected to
+  bool steering = false;    // covers what steers other programs, or holds a folder above it in place
+  bool held = false;        // bind, cover: absent outside, and put there until the end; `text`: of a file
   Owners owners = Owners::as_outside;
   std::uint32_t mode = 0;
   std::uint64_t size_bytes = 0;  // tmpfs
@@ -52,6 +55,7 @@ struct ViewEntry {
 enum class Step : std::uint8_t {
   session,           // outer: own session, die with the launcher
   descriptors,       // outer: nothing but what is ours
+  places,            // outer: what is absent and must not come into being gets a place to be covered at
   sources,           // outer (root) or init: open every source without following a symlink
   identity,          // outer, root only: become the server's uid for good
   namespaces,        // outer: user, mount, pid, net, ipc, uts, cgroup
@@ -80,11 +84,11 @@ struct PlanSteps {
 
 // An argument of a wrapping tool. What is not literal is known at launch only: paths and descriptor numbers, and
 // whether something that is to be covered is a folder or a file.
-enum class ToolArgumentKind : std::uint8_t { literal, source, content, freeze, cover, stage };
+enum class ToolArgumentKind : std::uint8_t { literal, source, content, freeze, cover, bind, stage };
 struct ToolArgument {
   ToolArgumentKind kind = ToolArgumentKind::literal;
   std::string text = {};    // literal
-  std::uint32_t entry = 0;  // source, content, freeze, cover: index into Plan::view
+  std::uint32_t entry = 0;  // source, content, freeze, cover, bind: index into Plan::view
 };
 
 struct Plan {
@@ -106,7 +110,8 @@ struct Plan {
   int landlock_abi = 0;
   bool own_namespaces = false;
   bool syscall_filter = false;
-  Limits limits = {};  // defaults filled in
+  bool unix_socket_calls = true;  // false: the filter refuses to make a Unix socket, save a connected pair
+  Limits limits = {};             // defaults filled in
 
   std::string tool = {};  // bubblewrap: its executable
   std::vector<ToolArgument> tool_arguments = {};
@@ -118,8 +123,11 @@ const Guarantee* find_guarantee(const Plan& plan, std::string_view name);
 
 // For a person: escaped, one fact per line.
 std::string to_text(const Plan& plan);
-// docs/isolation.md; the same plan gives the same bytes.
+// docs/isolation.md; the same plan gives the same bytes. Without the entries that cover what steers other programs:
+// these follow what lies in the granted folders, and a plan is to stay the same when a file comes into being there.
 std::string to_json(const Plan& plan);
+// [{"path": …, "made": true}, …] of those.
+std::string covers_json(const Plan& plan);
 // sha256 of to_json, as digest_text.
 std::string digest(const Plan& plan);
 

@@ -8,7 +8,7 @@
 namespace cordon::sandbox {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x6364'7270'6c61'6e01;  // changes with the layout
+constexpr std::uint64_t kMagic = 0x6364'7270'6c61'6e02;  // changes with the layout
 
 // One visitor writes and the other reads, so that the two cannot disagree about the order.
 class Encoder {
@@ -122,6 +122,9 @@ void visit_all(Visitor& visit, PlanType& plan, WitnessType& witness) {
     visit(item.executable);
     visit(item.optional);
     visit(item.grant);
+    visit(item.socket);
+    visit(item.steering);
+    visit(item.held);
     visit(item.owners);
     visit(item.mode);
     visit(item.size_bytes);
@@ -139,6 +142,7 @@ void visit_all(Visitor& visit, PlanType& plan, WitnessType& witness) {
   visit(plan.landlock_abi);
   visit(plan.own_namespaces);
   visit(plan.syscall_filter);
+  visit(plan.unix_socket_calls);
   visit(plan.limits.memory_bytes);
   visit(plan.limits.processes);
   visit(plan.limits.open_files);

@@ -62,7 +62,7 @@ Status check_environment(const LaunchSpec& spec) {
 // Landlock adds up what is allowed on the way to a file, across mounts: below a writable place it allows writing.
 bool inherits_writing(std::span<const ViewEntry> view) {
   return std::any_of(view.begin(), view.end(), [view](const ViewEntry& entry) {
-    return entry.kind == EntryKind::bind && !entry.writable &&
+    return entry.kind == EntryKind::bind && !entry.writable && !entry.steering &&
            std::any_of(view.begin(), view.end(), [&entry](const ViewEntry& outer) {
              const bool holds = outer.kind == EntryKind::bind || outer.kind == EntryKind::tmpfs;
              return holds && outer.writable && is_within(entry.target, outer.target);
@@ -178,6 +178,8 @@ Statements isolated_statements(const LaunchSpec& spec, const HostFacts& facts, s
   say_limits(out, spec);
   // The user namespace of the launch has its own count, which holds nothing but the launch.
   out.enforced("limits.processes", "RLIMIT_NPROC in a user namespace of its own");
+  out.say(steering_guarantee(facts));
+  out.say(unix_socket_guarantee(spec, facts, view));
   return out;
 }
 

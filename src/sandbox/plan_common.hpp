@@ -25,6 +25,17 @@ Statements isolated_statements(const LaunchSpec& spec, const HostFacts& facts, s
 void say_filter(Statements& out, const LaunchSpec& spec, const HostFacts& facts);
 void say_limits(Statements& out, const LaunchSpec& spec);
 
+// ipc.unix_sockets: can a socket of the outside be reached that is not listed?
+Guarantee unix_socket_guarantee(const LaunchSpec& spec, const HostFacts& facts, std::span<const ViewEntry> view);
+// False: nothing but the syscall filter can stop it, which then refuses to make Unix sockets.
+bool allows_unix_sockets(const LaunchSpec& spec, const HostFacts& facts, std::span<const ViewEntry> view);
+
+// filesystem.steering: is what steers other programs covered wherever the server can write?
+Guarantee steering_guarantee(const HostFacts& facts);
+
+// `places` when the plan puts something somewhere, else nothing. It comes before `sources`.
+std::vector<Step> place_steps(const Plan& plan);
+
 // Steps in the process that becomes the server, in the order that docs/isolation.md explains.
 std::vector<Step> server_steps(const Plan& plan);
 

@@ -11,6 +11,9 @@ std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(valu
 void write_view(json::Writer& out, const Plan& plan) {
   out.key("view").begin_array();
   for (const ViewEntry& entry : plan.view) {
+    if (entry.steering) {
+      continue;
+    }
     out.begin_object().member("kind", name(entry.kind)).member("target", entry.target);
     if (!entry.source.empty()) {
       out.member("source", entry.source);
@@ -23,6 +26,9 @@ void write_view(json::Writer& out, const Plan& plan) {
     }
     if (entry.grant) {
       out.member_bool("granted", true);
+    }
+    if (entry.socket) {
+      out.member_bool("socket", true);
     }
     if (entry.owners != Owners::as_outside) {
       out.member("owners", entry.owners == Owners::mapped ? "mapped" : "mapped_if_possible");
@@ -61,6 +67,9 @@ void write_steps(json::Writer& out, std::string_view key, const std::vector<Step
 void write_tool(json::Writer& out, const Plan& plan) {
   out.key("tool").begin_object().member("path", plan.tool).key("arguments").begin_array();
   for (const ToolArgument& argument : plan.tool_arguments) {
+    if (argument.kind != ToolArgumentKind::literal && plan.view.at(argument.entry).steering) {
+      continue;  // as in the view
+    }
     switch (argument.kind) {
       case ToolArgumentKind::literal:
         out.string(argument.text);
@@ -76,6 +85,9 @@ void write_tool(json::Writer& out, const Plan& plan) {
         break;
       case ToolArgumentKind::cover:
         out.begin_object().member("cover", plan.view.at(argument.entry).target).end_object();
+        break;
+      case ToolArgumentKind::bind:
+        out.begin_object().member("bind", plan.view.at(argument.entry).target).end_object();
         break;
       case ToolArgumentKind::stage:
         out.begin_object().member_bool("stage", true).end_object();
@@ -103,7 +115,7 @@ std::string to_json(const Plan& plan) {
   out.end_array().member("working_directory", plan.working_directory).member("hostname", plan.hostname);
   out.member_bool("switch_user", plan.switch_user).member_int("uid", plan.uid).member_int("gid", plan.gid);
   out.member_int("landlock_abi", plan.landlock_abi).member_bool("own_namespaces", plan.own_namespaces);
-  out.member_bool("syscall_filter", plan.syscall_filter);
+  out.member_bool("syscall_filter", plan.syscall_filter).member_bool("unix_socket_calls", plan.unix_socket_calls);
   write_view(out, plan);
   write_limits(out, plan.limits);
   out.key("steps").begin_object();
@@ -118,6 +130,23 @@ std::string to_json(const Plan& plan) {
     out.member("none_reason", plan.none_reason);
   }
   out.end_object();
+  return out.take();
+}
+
+std::string covers_json(const Plan& plan) {
+  json::Writer out;
+  out.begin_array();
+  for (const ViewEntry& entry : plan.view) {
+    // The others are folders above them, held in place.
+    if (entry.steering && !entry.writable) {
+      out.begin_object().member("path", entry.target);
+      if (entry.held) {
+        out.member_bool("made", true);
+      }
+      out.end_object();
+    }
+  }
+  out.end_array();
   return out.take();
 }
 

@@ -46,6 +46,8 @@ std::string_view name(Step step) {
       return "session";
     case Step::descriptors:
       return "descriptors";
+    case Step::places:
+      return "places";
     case Step::sources:
       return "sources";
     case Step::identity:

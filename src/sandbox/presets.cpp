@@ -96,6 +96,7 @@ void add_system(std::vector<ViewEntry>& view, const HostFacts& facts) {
         view.push_back(link(path.path, path.link));
         break;
       case PathKind::absent:
+      case PathKind::socket:
       case PathKind::other:
         break;
     }

@@ -98,6 +98,14 @@ Result<HostFacts> probe_host(const LaunchSpec& spec, const std::string& home, Pr
       facts.sources.push_back(probe_source(mount.source));
     }
   }
+  for (const std::string& path : spec.unix_sockets) {
+    if (is_normal_path(path)) {
+      facts.sources.push_back(probe_source(path));
+    }
+  }
+  if (spec.backend != BackendChoice::none) {
+    find_steering(spec, facts);
+  }
   const bool everything = depth == ProbeDepth::everything;
   const bool own = everything || spec.backend == BackendChoice::automatic || spec.backend == BackendChoice::native;
   if (own) {

@@ -48,6 +48,9 @@ bool is_program(const std::string& path);
 // What lies at a path, without following a symlink anywhere on the way.
 SourceFacts probe_source(const std::string& path);
 
+// Fills `steering` and `steering_gaps`: what steers other programs below the write grants. Reads folders, bounded.
+void find_steering(const LaunchSpec& spec, HostFacts& facts);
+
 // Runs `argv` as the server's uid with an empty environment and without input; its output and errors together, at most
 // 64 KiB. `status`: the exit status, 128 + the signal, or -1 when it could not be started.
 struct ToolOutput {

@@ -135,7 +135,9 @@ SourceFacts probe_source(const std::string& path) {
   } else if (S_ISDIR(status.st_mode)) {
     source.kind = PathKind::directory;
   } else {
-    source.kind = S_ISREG(status.st_mode) ? PathKind::file : PathKind::other;
+    source.kind = S_ISREG(status.st_mode)    ? PathKind::file
+                  : S_ISSOCK(status.st_mode) ? PathKind::socket
+                                             : PathKind::other;
   }
   return source;
 }

@@ -29,6 +29,7 @@ struct Mount {
   std::string source = {};  // outside: absolute, resolved, no symlink in it
   std::string target = {};  // inside: absolute
   bool writable = false;
+  bool reasoned = false;  // its entry in the policy says why: gaps in the covers below it are accepted
   // Everybody may use it, so that root may show it also where owners cannot be mapped.
   bool usable_as_is = false;
 };
@@ -58,6 +59,7 @@ struct LaunchSpec {
   std::string home_source = {};                   // outside folder for /home/cordon; empty: a temporary one
   std::vector<Mount> mounts = {};                 // grants of the policy
   std::vector<std::string> deny = {};             // inside paths that are masked
+  std::vector<std::string> unix_sockets = {};     // sockets of the outside, shown at their own path
   std::vector<std::string> runtime = {"system"};  // presets: node, python, system, none
   BackendChoice backend = BackendChoice::automatic;
   std::string none_reason = {};           // from the policy, for BackendChoice::none

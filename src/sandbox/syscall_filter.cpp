@@ -14,7 +14,6 @@
 #include <span>
 
 #include "base/text.hpp"
-#include "sandbox/syscalls.hpp"
 
 namespace cordon::sandbox {
 namespace {
@@ -107,23 +106,23 @@ void emit_search(Program& program, std::span<const Range> ranges) {
   emit_search(program, ranges.subspan(middle));
 }
 
-std::map<int, Judgement> judgements() {
+std::map<int, Judgement> judgements(const CallTable& table) {
   std::map<int, Judgement> all;
   for (int number = 0; number <= kTableEnd; ++number) {
     all[number] = {.verdict = EPERM};
   }
   const auto in_table = [](int number) { return number >= 0 && number <= kTableEnd; };
-  for (const std::string_view name : allowed_calls()) {
+  for (const std::string_view name : table.allowed) {
     if (const int number = call_number(name); in_table(number)) {
       all[number] = {.verdict = 0};
     }
   }
-  for (const std::string_view name : absent_calls()) {
+  for (const std::string_view name : table.absent) {
     if (const int number = call_number(name); in_table(number)) {
       all[number] = {.verdict = ENOSYS};
     }
   }
-  for (const CallRule& rule : rules()) {
+  for (const CallRule& rule : table.rules) {
     const int number = rule.number >= 0 ? rule.number : call_number(rule.name);
     if (number >= 0) {
       all[number].rules.push_back(rule);
@@ -132,7 +131,7 @@ std::map<int, Judgement> judgements() {
   return all;
 }
 
-std::vector<Range> ranges() {
+std::vector<Range> ranges(const CallTable& table) {
   std::vector<Range> list = {{.first = 0, .judgement = {.verdict = ENOSYS}}};
   std::uint32_t next = 0;  // first number not spoken of
   const auto extend = [&list](std::uint32_t first, const Judgement& judgement) {
@@ -146,7 +145,7 @@ std::vector<Range> ranges() {
       list.push_back({first, judgement});
     }
   };
-  for (const auto& [number, judgement] : judgements()) {
+  for (const auto& [number, judgement] : judgements(table)) {
     const auto first = static_cast<std::uint32_t>(number);
     if (first != next) {
       extend(next, {.verdict = ENOSYS});
@@ -164,7 +163,7 @@ std::string filter_architecture() { return std::string(kArchitecture); }
 
 int call_number(std::string_view name) { return seccomp_syscall_resolve_name(std::string(name).c_str()); }
 
-Result<std::vector<sock_filter>> build_filter() {
+Result<std::vector<sock_filter>> build_filter(const CallTable& table) {
   if (kArchitecture.empty()) {
     return fail(Errc::unsupported_isolation, "no table of system calls for this architecture", "syscalls");
   }
@@ -180,13 +179,22 @@ Result<std::vector<sock_filter>> build_filter() {
     program.test(BPF_JGE, kX32Bit, 0, 1);
     program.give(SECCOMP_RET_KILL_PROCESS);
   }
-  const std::vector<Range> list = ranges();
+  const std::vector<Range> list = ranges(table);
   emit_search(program, list);
   std::vector<sock_filter> code = program.take();
   if (code.size() > BPF_MAXINSNS) {
     return fail(Errc::internal, "the filter has too many instructions", "syscalls");
   }
   return code;
+}
+
+Result<std::vector<sock_filter>> build_filter(UnixSockets sockets) {
+  std::vector<CallRule> kept(rules().begin(), rules().end());
+  if (sockets == UnixSockets::refused) {
+    // What is left gives the answer for families that are not listed.
+    std::erase_if(kept, is_unix_socket_rule);
+  }
+  return build_filter({allowed_calls(), kept, absent_calls()});
 }
 
 }  // namespace cordon::sandbox

@@ -6,18 +6,25 @@
 
 #include <linux/filter.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
+#include "sandbox/syscalls.hpp"
 
 namespace cordon::sandbox {
 
 // The name of this architecture ("x86_64"); empty when the filter does not know it.
 std::string filter_architecture();
 
+// Refused: socket() makes none, socketpair() still does.
+enum class UnixSockets : std::uint8_t { allowed, refused };
+
 // unsupported_isolation on an architecture that the filter does not know.
-Result<std::vector<sock_filter>> build_filter();
+Result<std::vector<sock_filter>> build_filter(const CallTable& table);
+// The one of a server.
+Result<std::vector<sock_filter>> build_filter(UnixSockets sockets = UnixSockets::allowed);
 
 // Number of a call on this architecture; negative when it has none.
 int call_number(std::string_view name);

@@ -159,6 +159,7 @@ constexpr std::array<std::string_view, 2> kAbsent = {"clone3", "openat2"};
 
 std::span<const std::string_view> allowed_calls() { return kAllowed; }
 std::span<const CallRule> rules() { return kRules; }
+bool is_unix_socket_rule(const CallRule& rule) { return rule.name == "socket" && rule.test[0].value == AF_UNIX; }
 std::span<const std::string_view> absent_calls() { return kAbsent; }
 
 }  // namespace cordon::sandbox

@@ -34,8 +34,17 @@ struct CallRule {
   int number = -1;  // calls newer than libseccomp 2.5 have one number on every architecture
 };
 
-// Calls that are let through whatever their arguments.
+// A whole list: what build_filter() makes a program of.
+struct CallTable {
+  std::span<const std::string_view> allowed = {};  // whatever their arguments
+  std::span<const CallRule> rules = {};
+  std::span<const std::string_view> absent = {};
+};
+
+// The server's list, in parts. Calls that are let through whatever their arguments.
 std::span<const std::string_view> allowed_calls();
+// The rule by which socket() makes Unix sockets.
+bool is_unix_socket_rule(const CallRule& rule);
 // Rules by argument; those of one call stand together.
 std::span<const CallRule> rules();
 // Inside the table, but answered ENOSYS because programs fall back on it: their arguments lie in memory, where a

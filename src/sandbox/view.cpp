@@ -28,6 +28,8 @@ Status check_source(const Mount& mount, const HostFacts& facts) {
       case PathKind::file:
       case PathKind::other:
         return {};
+      case PathKind::socket:
+        return refuse(mount.source, "granted path is a socket", "list it in isolation.unix_sockets");
       case PathKind::absent:
         return refuse(mount.source, "granted path does not exist", "create it or take it out of the policy");
       case PathKind::symlink:
@@ -55,6 +57,23 @@ Status check_mount(const Mount& mount, const HostFacts& facts) {
     }
   }
   return check_source(mount, facts);
+}
+
+// A socket is shown at its own path, so that what is listed is what programs name.
+Status check_socket(const std::string& path, const HostFacts& facts) {
+  if (!is_normal_path(path) || path == "/") {
+    return refuse(path, "not an absolute path without '.', '..' and doubled slashes");
+  }
+  if (is_within(path, "/proc") || is_within(path, "/dev") || is_within(path, "/sys")) {
+    return refuse(path, "nothing below /proc, /dev and /sys can be listed");
+  }
+  for (const SourceFacts& source : facts.sources) {
+    if (source.path == path && source.kind != PathKind::socket) {
+      return refuse(path, source.kind == PathKind::absent ? "listed socket does not exist" : "is no socket",
+                    "list the path of a socket that exists, without a symlink in it");
+    }
+  }
+  return {};
 }
 
 // The covers for a masked path: where the policy names it, and wherever another grant shows the same thing.
@@ -145,16 +164,8 @@ std::vector<ViewEntry> pins(const std::vector<ViewEntry>& view) {
   return list;
 }
 
-}  // namespace
-
-Result<std::vector<ViewEntry>> build_view(const LaunchSpec& spec, const HostFacts& facts) {
-  for (const std::string& preset : spec.runtime) {
-    if (!is_known_preset(preset)) {
-      return fail(Errc::policy_invalid,
-                  text::cat("runtime preset '", text::printable(preset), "' is not supported by this version"),
-                  "isolation.filesystem.runtime", "use node, python, system or none");
-    }
-  }
+// What the policy grants, and what the program needs.
+Result<std::vector<ViewEntry>> granted_view(const LaunchSpec& spec, const HostFacts& facts) {
   auto needed = program_view(spec, facts);
   if (!needed) {
     return needed;
@@ -172,12 +183,42 @@ Result<std::vector<ViewEntry>> build_view(const LaunchSpec& spec, const HostFact
                    .grant = true,
                    .owners = mount.usable_as_is ? Owners::mapped_if_possible : Owners::mapped});
   }
-  // A parent before what lies in it, else it would hide it.
-  const auto sort = [&own] {
-    std::stable_sort(own.begin(), own.end(),
-                     [](const ViewEntry& a, const ViewEntry& b) { return a.target < b.target; });
-  };
-  sort();
+  for (const std::string& path : spec.unix_sockets) {
+    if (auto status = check_socket(path, facts); !status) {
+      return std::unexpected(status.error());
+    }
+    own.push_back({.kind = EntryKind::bind,
+                   .target = path,
+                   .source = path,
+                   .grant = true,
+                   .socket = true,
+                   .owners = Owners::mapped});
+  }
+  return own;
+}
+
+// A parent before what lies in it, else it would hide it.
+void sort_by_target(std::vector<ViewEntry>& entries) {
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const ViewEntry& a, const ViewEntry& b) { return a.target < b.target; });
+}
+
+}  // namespace
+
+Result<std::vector<ViewEntry>> build_view(const LaunchSpec& spec, const HostFacts& facts) {
+  for (const std::string& preset : spec.runtime) {
+    if (!is_known_preset(preset)) {
+      return fail(Errc::policy_invalid,
+                  text::cat("runtime preset '", text::printable(preset), "' is not supported by this version"),
+                  "isolation.filesystem.runtime", "use node, python, system or none");
+    }
+  }
+  auto granted = granted_view(spec, facts);
+  if (!granted) {
+    return granted;
+  }
+  std::vector<ViewEntry> own = std::move(*granted);
+  sort_by_target(own);
   if (auto status = check_targets(own); !status) {
     return std::unexpected(status.error());
   }
@@ -188,13 +229,29 @@ Result<std::vector<ViewEntry>> build_view(const LaunchSpec& spec, const HostFact
   if (!covers) {
     return covers;
   }
-  view.insert(view.end(), covers->begin(), covers->end());
-  const std::vector<ViewEntry> pinned = pins(view);
-  own.insert(own.end(), pinned.begin(), pinned.end());
-  sort();
-  view = base;
-  view.insert(view.end(), own.begin(), own.end());
-  view.insert(view.end(), covers->begin(), covers->end());
+  const auto assemble = [&] {
+    sort_by_target(own);
+    view = base;
+    view.insert(view.end(), own.begin(), own.end());
+    view.insert(view.end(), covers->begin(), covers->end());
+  };
+  const auto add = [&](const std::vector<ViewEntry>& entries) {
+    own.insert(own.end(), entries.begin(), entries.end());
+    assemble();
+  };
+  assemble();
+  add(pins(view));
+  const std::vector<ViewEntry> steering = steering_view(spec, facts);
+  for (const ViewEntry& cover : steering) {
+    // It holds the folder in place as well, and does not let it be written to.
+    std::erase_if(own, [&](const ViewEntry& pin) { return pin.target == cover.target; });
+  }
+  add(steering);
+  std::vector<ViewEntry> above_steering = pins(view);
+  for (ViewEntry& pin : above_steering) {
+    pin.steering = true;
+  }
+  add(above_steering);
   return view;
 }
 

@@ -42,6 +42,9 @@ std::string writable_grant(const LaunchSpec& spec, std::string_view place);
 // the server could change what it is or where it lies.
 Result<std::vector<ViewEntry>> program_view(const LaunchSpec& spec, const HostFacts& facts);
 
+// Read-only covers for what steers other programs below the write grants, sorted.
+std::vector<ViewEntry> steering_view(const LaunchSpec& spec, const HostFacts& facts);
+
 // Entries of the presets: folders, devices, procfs and its covers, system paths, /etc.
 std::vector<ViewEntry> base_view(const LaunchSpec& spec, const HostFacts& facts);
 

@@ -3,29 +3,24 @@
 
 #include <doctest/doctest.h>
 
-#include "app/temp_folder.hpp"
-
 using namespace cordon;
 using namespace cordon::app;
 
-TEST_CASE("a write grant that holds what other programs run is named, with what it holds") {
-  const TempFolder temp;
-  policy::Policy policy;
-  temp.folder("proj/.git/hooks");
-  temp.file("proj/.mcp.json", "");
-  temp.folder("data");
-  policy.isolation.write = {{temp.folder("data"), "", "", {}}, {temp.at("proj"), "", "", {}}};
-  policy.isolation.read = {{temp.at("proj"), "", "", {}}};
-  const std::vector<std::string> out = exposure_notices(policy, temp.caller());
-  REQUIRE(out.size() == 1);
-  CHECK(out[0].starts_with("the server may write .git, .mcp.json in '" + temp.at("proj") + "'"));
+TEST_CASE("a gap in the covers is named with its place and what it means") {
+  sandbox::Plan plan;
+  plan.guarantees = {{.name = "filesystem.steering", .strength = sandbox::Strength::partial, .reason = "symlink"}};
+  const auto out = exposure_notices(plan, {{"symlink", "/p/CLAUDE.md"}, {"home", "/home/u"}});
+  REQUIRE(out.size() == 2);
+  CHECK(out[0] ==
+        "write grant: '/p/CLAUDE.md': a symlink steers other programs and can be replaced by the server; grant less "
+        "(symlink)");
+  CHECK(out[1].find("home folder") != std::string::npos);
 }
 
-TEST_CASE("a write grant of the home folder, or above it, is named") {
-  const TempFolder temp;
-  policy::Policy policy;
-  policy.isolation.write = {{temp.path(), "", "why", {}}};
-  const std::vector<std::string> out = exposure_notices(policy, temp.caller());
-  REQUIRE(out.size() == 1);
-  CHECK(out[0].find("the home folder") != std::string::npos);
+TEST_CASE("nothing is said where nothing is covered, and hostile names are escaped") {
+  sandbox::Plan plan;
+  CHECK(exposure_notices(plan, {{"symlink", "/p"}}).empty());
+  plan.guarantees = {{.name = "filesystem.steering"}};
+  CHECK(exposure_notices(plan, {}).empty());
+  CHECK(exposure_notices(plan, {{"too_deep", "/p\x1b[2J"}})[0].find('\x1b') == std::string::npos);
 }

@@ -2,8 +2,13 @@
 #include "app/grants.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
 
 #include "app/temp_folder.hpp"
+#include "base/fd.hpp"
 
 using namespace cordon;
 using namespace cordon::app;
@@ -83,6 +88,71 @@ TEST_CASE("the home folder, what holds it, and keys in it need a reason") {
     policy.isolation.read = {grant(path, "/at", "because")};
     CHECK(resolve_grants(policy, temp.caller()).has_value());
   }
+}
+
+TEST_CASE("a sensitive grant says what it gives away, read or write, from above or inside") {
+  const TempFolder temp;
+  temp.folder("home/.config/gcloud/x");
+  temp.folder("home/.config/app");
+  for (const bool write : {false, true}) {
+    for (const char* path : {"~/.config", "~/.config/gcloud", "~/.config/gcloud/x"}) {
+      CAPTURE(path);
+      policy::Policy policy = empty_policy();
+      std::vector<policy::Grant>& list = write ? policy.isolation.write : policy.isolation.read;
+      list.push_back(grant(path, "/at"));
+      CHECK(says(resolve_grants(policy, temp.caller()).error(), "needs a reason: it gives away "));
+      list.front().reason = "because";
+      CHECK(resolve_grants(policy, temp.caller()).has_value());
+    }
+  }
+  policy::Policy policy = empty_policy();
+  policy.isolation.read = {grant("~/.config/app")};
+  CHECK(resolve_grants(policy, temp.caller()).has_value());
+}
+
+TEST_CASE("a write grant of what steers other programs needs a reason, a read grant does not") {
+  const TempFolder temp;
+  temp.file("proj/.vscode/settings.json", "{}");
+  temp.file("proj/.git/hooks/pre-commit", "");
+  temp.file("proj/AGENTS.md", "");
+  for (const std::string name : {"proj/.vscode", "proj/.vscode/settings.json", "proj/.git/hooks", "proj/AGENTS.md"}) {
+    CAPTURE(name);
+    policy::Policy policy = empty_policy();
+    policy.isolation.write = {grant(temp.at(name))};
+    CHECK(says(resolve_grants(policy, temp.caller()).error(), "needs a reason: it decides what other programs do"));
+    policy.isolation.write = {grant(temp.at(name), "", "because")};
+    CHECK(resolve_grants(policy, temp.caller()).has_value());
+    policy.isolation.write.clear();
+    policy.isolation.read = {grant(temp.at(name))};
+    CHECK(resolve_grants(policy, temp.caller()).has_value());
+  }
+}
+
+TEST_CASE("listed sockets are sockets, and sockets are not granted") {
+  const TempFolder temp;
+  const std::string path = temp.at("s");
+  const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  REQUIRE(path.size() < sizeof address.sun_path);
+  std::ranges::copy(path, address.sun_path);
+  REQUIRE(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  policy::Policy policy = empty_policy();
+  policy.isolation.unix_sockets = {grant(path)};
+  const Result<Grants> out = resolve_grants(policy, temp.caller());
+  REQUIRE(out.has_value());
+  CHECK(out->unix_sockets == std::vector<std::string>{path});
+  CHECK(out->mounts.empty());
+  temp.link("link", path);
+  policy.isolation.unix_sockets = {grant(temp.at("link"))};
+  CHECK(says(resolve_grants(policy, temp.caller()).error(), "leads through a symlink"));
+  policy.isolation.unix_sockets = {grant(temp.file("file", ""))};
+  CHECK(says(resolve_grants(policy, temp.caller()).error(), "is no socket"));
+  policy.isolation.unix_sockets = {grant(temp.at("nowhere"))};
+  CHECK(says(resolve_grants(policy, temp.caller()).error(), "cannot be granted"));
+  policy.isolation.unix_sockets.clear();
+  policy.isolation.read = {grant(path)};
+  CHECK(says(resolve_grants(policy, temp.caller()).error(), "isolation.unix_sockets"));
 }
 
 TEST_CASE("a denied path is masked where its grant shows it") {

@@ -2,8 +2,13 @@
 #include "app/write_grants.hpp"
 
 #include <doctest/doctest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "app/launch_plan.hpp"
+#include "app/policy_lookup.hpp"
 #include "app/temp_folder.hpp"
 
 using namespace cordon;
@@ -79,6 +84,94 @@ TEST_CASE("no write grant reaches what belongs to us") {
   CHECK_FALSE(check("/"));
   temp.link("sly", temp.at("proj"));
   CHECK_FALSE(check(temp.at("sly")));  // by another name
+}
+
+TEST_CASE("no write grant reaches one of our files by whatever spelling") {
+  const TempFolder temp;
+  const Caller caller = temp.caller();
+  temp.file("prefix/bin/mcp-cordon", "");
+  temp.file("proj/one.yaml", "");
+  temp.folder("home/.local/state/mcp-cordon/audit/one");
+  temp.folder("home/.local/state/mcp-cordon/candidates");
+  temp.file("home/.local/state/mcp-cordon/key", "");
+  temp.folder("home/.config/mcp-cordon/policies");
+  temp.file("elsewhere/other.yaml", "");
+  temp.link("home/.config/mcp-cordon/policies/other.yaml", temp.at("elsewhere/other.yaml"));
+  temp.file("keys/review.pub", "");
+  temp.file("etc/ceiling.yaml", "");
+  OwnPaths own = own_paths(caller, temp.at("proj/one.yaml"), temp.at("snapshots/one.catalog.json"));
+  own.files.push_back(candidate_path(caller, "one"));
+  for (const char* more : {"etc/ceiling.yaml", "keys/review.pub", "captured/one.json"}) {
+    own.files.push_back(temp.at(more));
+  }
+  temp.folder("captured");
+  temp.folder("snapshots");
+  temp.folder("prefix/libexec");
+  temp.folder("free");
+  const auto check = [&](const std::string& path) {
+    policy::Policy policy = empty_policy();
+    policy.isolation.write = {grant(path, "/at", "because")};
+    return check_write_grants(policy, caller, own).has_value();
+  };
+  struct Own {
+    const char* what;
+    const char* folder;
+  };
+  for (const Own& one : {Own{"program", "prefix/bin"}, Own{"helper", "prefix/libexec"}, Own{"policy", "proj"},
+                         Own{"snapshot", "snapshots"}, Own{"candidate", "home/.local/state/mcp-cordon/candidates"},
+                         Own{"candidate's own place", "captured"}, Own{"ceiling", "etc"}, Own{"key", "keys"},
+                         Own{"installation's key", "home/.local/state/mcp-cordon/key"},
+                         Own{"audit", "home/.local/state/mcp-cordon/audit/one"}, Own{"state", "home/.local/state"},
+                         Own{"configuration", "home/.config"}, Own{"another server's policy", "elsewhere"}}) {
+    CAPTURE(one.what);
+    const std::string path = temp.at(one.folder);
+    CHECK_FALSE(check(path));
+    CHECK_FALSE(check(path + "/"));
+    CHECK_FALSE(check(temp.at("free/../") + one.folder));
+    CHECK_FALSE(check(temp.at("free/./..//") + one.folder + "/."));
+    const std::string link = temp.link(std::string("link-") + std::to_string(path.size()) + one.what, path);
+    CHECK_FALSE(check(link));
+  }
+  CHECK(check(temp.at("free")));
+  CHECK(check(temp.at("free/../free")));
+}
+
+// Bind mounts are made in namespaces of a child's own; where it may not, there is nothing to test.
+TEST_CASE("no write grant reaches us through a bind mount") {
+  const TempFolder temp;
+  temp.file("proj/one.yaml", "");
+  temp.folder("home/.local/state/mcp-cordon/audit/one");
+  temp.folder("alias");
+  const Caller caller = temp.caller();
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const uid_t uid = ::geteuid();
+    if (::unshare(uid == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+      ::_exit(77);
+    }
+    int let_through = 0;
+    for (const char* source : {"proj", "home/.local/state/mcp-cordon", "home/.local/state/mcp-cordon/audit/one"}) {
+      if (::mount(temp.at(source).c_str(), temp.at("alias").c_str(), nullptr, MS_BIND, nullptr) != 0) {
+        ::_exit(77);
+      }
+      policy::Policy policy = empty_policy();
+      policy.isolation.write = {grant(temp.at("alias"))};
+      const OwnPaths own = own_paths(caller, temp.at("proj/one.yaml"), temp.at("one.json"));
+      let_through += check_write_grants(policy, caller, own).has_value() ? 1 : 0;
+      ::umount(temp.at("alias").c_str());
+    }
+    ::_exit(let_through);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) {
+    MESSAGE("SKIPPED: no mount namespace here");
+    return;
+  }
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a write grant beside everything that steers is let through") {

@@ -124,12 +124,20 @@ TEST_CASE("a changed program is found before its secret is asked for") {
   CHECK(read_text(place.at("asked")) == before);
 }
 
-TEST_CASE("a write grant over what other programs run is told at the start") {
+TEST_CASE("what covers of other programs' settings leave open is told at the start, and nothing stays behind") {
   const Place place;
-  std::filesystem::create_directories(place.at("proj/.git"));
+  std::filesystem::create_directories(place.at("proj/.vscode"));
   place.policy("  filesystem: {write: [\"" + place.at("proj") + "\"]}\ncatalog: {missing: flag}\n");
   CHECK(place.opening()["result"]);
-  CHECK(holds(place.last_stderr(), "the server may write .git in '" + place.at("proj") + "'"));
+  CHECK_FALSE(holds(place.last_stderr(), "write grant"));
+  std::filesystem::create_symlink("AGENTS.md", place.at("proj/CLAUDE.md"));
+  CHECK(place.opening()["result"]);
+  CHECK(holds(place.last_stderr(), "write grant: '" + place.at("proj/CLAUDE.md") + "': a symlink steers"));
+  std::size_t left = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(place.at("proj"))) {
+    ++left;
+  }
+  CHECK(left == 2);
 }
 
 TEST_CASE("a write grant over the program, through a symlink, is refused") {

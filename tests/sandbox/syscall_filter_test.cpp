@@ -33,12 +33,12 @@ const std::vector<sock_filter>& program() {
 }
 
 // Classic BPF, as far as the program uses it; anything else, and any step outside, is a failure of the test.
-std::uint32_t run(const seccomp_data& data) {
+std::uint32_t run(const seccomp_data& data, const std::vector<sock_filter>& code = program()) {
   std::uint32_t accumulator = 0;
   std::size_t at = 0;
   for (;;) {
-    REQUIRE(at < program().size());
-    const sock_filter& step = program()[at++];
+    REQUIRE(at < code.size());
+    const sock_filter& step = code[at++];
     switch (step.code) {
       case BPF_LD | BPF_W | BPF_ABS:
         REQUIRE(step.k + sizeof accumulator <= sizeof data);
@@ -265,4 +265,26 @@ TEST_CASE("personality can be asked for but not set") {
   CHECK(answer(SYS_personality, {0xffffffff}) == kAllow);
   CHECK(answer(SYS_personality, {0x0040000}) == error(EPERM));
   CHECK(answer(SYS_personality, {0}) == error(EPERM));
+}
+
+TEST_CASE("without Unix sockets, connected pairs and the other families are left") {
+  const std::vector<sock_filter> code = build_filter(UnixSockets::refused).value();
+  const auto made = [&](std::string_view call, std::uint64_t family, std::uint64_t type) {
+    seccomp_data data = {};
+    data.nr = call_number(call);
+    data.arch = kArch;
+    data.args[0] = family;
+    data.args[1] = type;
+    return run(data, code);
+  };
+  for (const int type :
+       std::initializer_list<int>{SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET, SOCK_STREAM | SOCK_CLOEXEC}) {
+    const auto bits = static_cast<std::uint64_t>(type);
+    CHECK(made("socket", AF_UNIX, bits) == error(EAFNOSUPPORT));
+    CHECK(made("socket", 0x7'0000'0000 | AF_UNIX, bits) == error(EAFNOSUPPORT));
+    CHECK(made("socketpair", AF_UNIX, bits) == kAllow);
+  }
+  CHECK(made("socket", AF_INET, SOCK_STREAM) == kAllow);
+  CHECK(made("socket", AF_NETLINK, SOCK_RAW) == kAllow);
+  CHECK(answer(call_number("socket"), {AF_UNIX, SOCK_STREAM}) == kAllow);
 }

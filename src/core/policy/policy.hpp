@@ -100,7 +100,8 @@ struct Isolation {
   std::vector<Grant> read = {};
   std::vector<Grant> write = {};
   std::vector<Grant> deny = {};
-  // network: only `none` so far (no interface but lo); unix_sockets: only `none`.
+  std::vector<Grant> unix_sockets = {};  // without `at`; none is the default
+  // network: only `none` so far (no interface but lo).
   Proc proc = Proc::masked;
   std::optional<std::string> user = {};
   ResourceLimits limits = {};

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/policy/private_places.hpp"
+#include "core/policy/sensitive.hpp"
 #include "formats/policy/sections.hpp"
 
 namespace cordon::formats {
@@ -23,10 +23,6 @@ Parts parts_of(std::string_view path) {
   return parts;
 }
 
-bool is_prefix(const Parts& shorter, const Parts& longer) {
-  return shorter.size() <= longer.size() && std::equal(shorter.begin(), shorter.end(), longer.begin());
-}
-
 // One spelling per path: no trailing or doubled slashes, no single dots.
 std::string normal(std::string_view path) {
   std::string out;
@@ -34,43 +30,6 @@ std::string normal(std::string_view path) {
     out += path.starts_with('/') || !out.empty() ? text::cat("/", part) : std::string(part);
   }
   return out.empty() ? "/" : out;
-}
-
-// What stands below a home folder, when the path is one or lies in one. The caller's HOME is not known here, so every
-// folder that is somebody's home by custom counts.
-std::optional<Parts> below_home(std::string_view path) {
-  const Parts parts = parts_of(path);
-  const std::string_view first = parts.empty() ? "" : parts.front();
-  const bool is_home = !path.starts_with('/') || first == "root";
-  const std::size_t home = is_home ? 1 : first == "home" ? 2 : 0;
-  if (home == 0 || parts.size() < home) {
-    return std::nullopt;
-  }
-  return Parts(parts.begin() + static_cast<std::ptrdiff_t>(home), parts.end());
-}
-
-// Why the path needs a reason; nothing when it needs none.
-std::optional<std::string> risk(std::string_view path) {
-  if (normal(path) == "/") {
-    return "the whole file system";
-  }
-  if (normal(path) == "/home") {
-    return "every home folder";
-  }
-  const auto below = below_home(path);
-  if (!below) {
-    return std::nullopt;
-  }
-  if (below->empty()) {
-    return "a whole home folder";
-  }
-  for (const std::string_view secret : policy::kPrivatePlaces) {
-    const Parts parts = parts_of(secret);
-    if (is_prefix(parts, *below) || is_prefix(*below, parts)) {
-      return text::cat("keys or a browser profile (~/", secret, ")");
-    }
-  }
-  return std::nullopt;
 }
 
 std::optional<std::string> read_inside(Faults& faults, const yaml::Node& node, std::string_view what) {
@@ -97,11 +56,16 @@ policy::Grant read_mapping(Faults& faults, const yaml::Node& node, std::string_v
     grant.path = read_path(faults, path->value, section.path("path")).value_or("");
   } else {
     faults.add(node.position, text::cat("an item of ", what, " names no path"),
-               "write {path: /folder, at: /inside, reason: \"...\"}; at and reason may be left out");
+               kind == GrantKind::socket
+                   ? "write {path: /run/service.sock, reason: \"...\"}; reason may be left out"
+                   : "write {path: /folder, at: /inside, reason: \"...\"}; at and reason may be left out");
   }
   if (const yaml::Member* at = section.find("at"); at != nullptr && kind == GrantKind::deny) {
     faults.add(at->position, text::cat(section.path("at"), " means nothing: a denied path shows nowhere"),
                "remove it, and name the path outside, as it is granted");
+  } else if (at != nullptr && kind == GrantKind::socket) {
+    faults.add(at->position, text::cat(section.path("at"), " means nothing: a socket shows at its own path"),
+               "remove it");
   } else if (at != nullptr) {
     grant.at = read_inside(faults, at->value, section.path("at")).value_or("");
   }
@@ -150,7 +114,8 @@ std::vector<policy::Grant> read_grants(Faults& faults, const yaml::Node& list, s
     if (grant.path.empty()) {
       continue;
     }
-    const auto why = kind == GrantKind::deny ? std::nullopt : risk(grant.path);
+    // The caller's HOME is not known here; the launch judges again.
+    const auto why = kind == GrantKind::deny ? std::nullopt : policy::why_sensitive(grant.path);
     if (why && grant.reason.empty()) {
       faults.add(grant.position, text::cat("a grant of ", quote(grant.path), " gives away ", *why),
                  text::cat("grant something narrower, or say why: {path: \"", text::printable(grant.path, 80),

@@ -43,12 +43,22 @@ void read_network(Faults& faults, const yaml::Node& node) {
   }
 }
 
-void read_unix_sockets(Faults& faults, const yaml::Member& member) {
-  if (member.value.kind == yaml::Kind::sequence) {
-    faults.unsupported(member.position, "isolation.unix_sockets with a list", "write none");
+void read_unix_sockets(Faults& faults, const yaml::Member& member, policy::Isolation& isolation) {
+  if (member.value.kind != yaml::Kind::sequence) {
+    if (!read_word(faults, member.value, "isolation.unix_sockets", {"none"}, {})) {
+      return;
+    }
+    isolation.unix_sockets.clear();
     return;
   }
-  read_word(faults, member.value, "isolation.unix_sockets", {"none"}, {});
+  isolation.unix_sockets = read_grants(faults, member.value, "isolation.unix_sockets", GrantKind::socket);
+  for (auto one = isolation.unix_sockets.begin(); one != isolation.unix_sockets.end(); ++one) {
+    const auto same = [&](const policy::Grant& other) { return other.path == one->path; };
+    if (std::any_of(isolation.unix_sockets.begin(), one, same)) {
+      faults.add(one->position, text::cat("isolation.unix_sockets names ", quote(one->path), " twice"),
+                 "keep one of them");
+    }
+  }
 }
 
 void read_nested_userns(Faults& faults, const yaml::Member& member) {
@@ -142,7 +152,7 @@ policy::Isolation read_isolation(Faults& faults, const yaml::Member& member) {
     read_network(faults, network->value);
   }
   if (const yaml::Member* sockets = section.find("unix_sockets")) {
-    read_unix_sockets(faults, *sockets);
+    read_unix_sockets(faults, *sockets, isolation);
   }
   section.choice<Proc>("proc", isolation.proc, {{"masked", Proc::masked}, {"minimal", Proc::minimal}});
   if (const yaml::Member* nested = section.find("nested_userns")) {

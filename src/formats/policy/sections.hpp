@@ -27,7 +27,7 @@ policy::AuditArguments read_audit(Faults& faults, const yaml::Node& section);
 void read_environment(Faults& faults, const yaml::Node& section, policy::Launch& launch);
 
 // Grants (grants.cpp). A deny entry is read the same way, save that it is no risk and asks for no reason.
-enum class GrantKind : std::uint8_t { read, write, deny };
+enum class GrantKind : std::uint8_t { read, write, deny, socket };
 std::vector<policy::Grant> read_grants(Faults& faults, const yaml::Node& list, std::string_view what, GrantKind kind);
 // A string that is an absolute path or ~/…, without `..`; nothing and a fault else.
 std::optional<std::string> read_path(Faults& faults, const yaml::Node& node, std::string_view what);

@@ -46,6 +46,10 @@ void add_entry(Arguments& arguments, const ViewEntry& entry, std::size_t index) 
           {"--perms", octal(entry.mode), "--size", std::to_string(entry.size_bytes), "--tmpfs", entry.target});
       break;
     case EntryKind::bind:
+      if (entry.steering) {
+        arguments.late(ToolArgumentKind::bind, index);
+        break;
+      }
       arguments.literals({entry.writable ? "--bind" : "--ro-bind"});
       arguments.late(ToolArgumentKind::source, index);
       arguments.literals({entry.target});
@@ -112,10 +116,14 @@ Result<Plan> make_plan(const LaunchSpec& spec, const HostFacts& facts) {
   plan->view = std::move(*view);
   plan->own_namespaces = true;
   plan->landlock_abi = facts.landlock_abi;
+  plan->unix_socket_calls = allows_unix_sockets(spec, facts, plan->view);
   plan->syscall_filter = spec.syscall_filter && facts.seccomp && !facts.architecture.empty();
   plan->guarantees =
       isolated_statements(spec, facts, text::cat("bubblewrap ", facts.bubblewrap.version), plan->view).complete(spec);
-  plan->steps.outer = {Step::session, Step::descriptors, Step::sources};
+  plan->steps.outer = {Step::session, Step::descriptors};
+  const std::vector<Step> places = place_steps(*plan);
+  plan->steps.outer.insert(plan->steps.outer.end(), places.begin(), places.end());
+  plan->steps.outer.push_back(Step::sources);
   if (plan->switch_user) {
     plan->steps.outer.push_back(Step::identity);
   }

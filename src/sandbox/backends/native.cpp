@@ -12,6 +12,8 @@ constexpr std::string_view kName = "native";
 PlanSteps steps_of(const Plan& plan) {
   PlanSteps steps;
   steps.outer = {Step::session, Step::descriptors};
+  const std::vector<Step> places = place_steps(plan);
+  steps.outer.insert(steps.outer.end(), places.begin(), places.end());
   if (plan.switch_user) {
     // Root opens what is granted, then stops being root before it touches a namespace.
     steps.outer.insert(steps.outer.end(), {Step::sources, Step::identity});
@@ -39,6 +41,7 @@ Result<Plan> make_plan(const LaunchSpec& spec, const HostFacts& facts) {
   plan->view = std::move(*view);
   plan->own_namespaces = true;
   plan->landlock_abi = facts.landlock_abi;
+  plan->unix_socket_calls = allows_unix_sockets(spec, facts, plan->view);
   plan->syscall_filter = spec.syscall_filter && facts.seccomp && !facts.architecture.empty();
   plan->guarantees = isolated_statements(spec, facts, "our helper", plan->view).complete(spec);
   plan->steps = steps_of(*plan);

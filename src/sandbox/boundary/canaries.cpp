@@ -52,14 +52,15 @@ Result<std::string> random_hex(std::size_t bytes) {
   return out;
 }
 
-Result<UniqueFd> listening_unix(const std::string& name) {
-  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+Result<UniqueFd> bound_unix(const std::string& name, int type) {
+  UniqueFd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   CORDON_ASSERT(name.size() < sizeof address.sun_path);
   std::memcpy(address.sun_path, name.data(), name.size());
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
-  if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), length) != 0 || ::listen(fd.get(), 4) != 0) {
+  if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), length) != 0 ||
+      (type == SOCK_STREAM && ::listen(fd.get(), 4) != 0)) {
     return failed("unix socket");
   }
   return fd;
@@ -155,21 +156,22 @@ Status Canaries::plant_folder(const std::string& parent) {
 Status Canaries::plant_sockets() {
   // Through the descriptor of the folder: a whole path may be longer than an address can hold.
   const std::string folder = text::cat("/proc/self/fd/", root_.get());
-  const std::initializer_list<std::pair<UniqueFd*, std::string>> sockets = {
-      {&path_socket_, folder + "/outside/socket"},
-      {&granted_socket_, folder + "/read/socket"},
-      {&abstract_socket_, std::string(1, '\0') + abstract_}};
-  for (const auto& [socket, name] : sockets) {
-    Result<UniqueFd> made = listening_unix(name);
-    if (!made) {
-      return std::unexpected(made.error());
-    }
-    *socket = std::move(*made);
+  Result<UniqueFd> abstract = bound_unix(std::string(1, '\0') + abstract_, SOCK_STREAM);
+  if (!abstract) {
+    return std::unexpected(abstract.error());
   }
-  for (const char* name : {"outside/socket", "read/socket"}) {
-    if (::fchmodat(root_.get(), name, 0666, 0) != 0) {
-      return failed(name);
+  sockets_.push_back(std::move(*abstract));
+  for (const auto& [name, type] : {std::pair("outside/socket", SOCK_STREAM),
+                                   {"read/socket", SOCK_STREAM},
+                                   {"write/socket", SOCK_STREAM},
+                                   {"read/datagram", SOCK_DGRAM},
+                                   {"write/datagram", SOCK_DGRAM}}) {
+    Result<UniqueFd> made = bound_unix(text::cat(folder, "/", name), type);
+    // As open as can be: what keeps the server out must not be its mode.
+    if (!made || ::fchmodat(root_.get(), name, 0666, 0) != 0) {
+      return made ? failed(name) : std::unexpected(made.error());
     }
+    sockets_.push_back(std::move(*made));
   }
   listener_ = UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in address = {};

@@ -80,10 +80,8 @@ class Canaries {
   FileIdentity probe_identity_ = {};
   UniqueFd root_ = {};  // of folder_
   UniqueFd lock_ = {};
-  UniqueFd path_socket_ = {};
-  UniqueFd granted_socket_ = {};
+  std::vector<UniqueFd> sockets_ = {};
   UniqueFd granted_fifo_ = {};
-  UniqueFd abstract_socket_ = {};
   UniqueFd listener_ = {};
   UniqueFd leak_ = {};
   UniqueFd process_input_ = {};

@@ -50,10 +50,8 @@ Result<Finding> read_finding(const json::Value& object) {
   return out;
 }
 
-// A read-only mount stops neither connect() nor the opening of a FIFO, so that a plan promises them only by name.
-bool promised_only_by_name(std::string_view guarantee) {
-  return guarantee == "ipc.unix_sockets" || guarantee == "filesystem.fifos";
-}
+// A read-only mount does not stop the opening of a FIFO, so that a plan promises it only by name.
+bool promised_only_by_name(std::string_view guarantee) { return guarantee == "filesystem.fifos"; }
 
 }  // namespace
 

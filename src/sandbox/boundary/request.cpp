@@ -61,6 +61,15 @@ void add_view(Words& words, const Plan& plan, std::string_view ours) {
       words.push_back(text::cat("private=", entry.target));
     }
     if (is_within(entry.target, ours)) {
+      if (entry.socket) {
+        words.push_back(text::cat("listed=", entry.target));
+      }
+      continue;
+    }
+    if (entry.steering) {
+      if (!entry.writable) {
+        words.push_back(text::cat("covered=", entry.target));
+      }
       continue;
     }
     if (entry.kind == EntryKind::cover && !entry.optional) {
@@ -94,6 +103,8 @@ LaunchSpec Canaries::beside(LaunchSpec spec, Grants grants) const {
   spec.mounts.push_back({.source = read, .target = read, .usable_as_is = true});
   spec.mounts.push_back({.source = write, .target = write, .writable = true, .usable_as_is = true});
   if (grants == Grants::nested) {
+    const std::string named = write + "/.zed";
+    spec.mounts.push_back({.source = named, .target = named, .writable = true, .usable_as_is = true});
     spec.mounts.push_back(
         {.source = write + "/deep/er/fixed", .target = write + "/deep/er/fixed", .usable_as_is = true});
   }
@@ -128,8 +139,15 @@ std::vector<std::string> Canaries::arguments(const Plan& plan) const {
   add("shm", shared_memory_);
   add("variable", kCanaryVariable);
   add("descriptor", leak_.get());
-  add("read", folder_ + "/read");
-  add("write", folder_ + "/write");
+  add("unlisted", folder_ + "/write/socket");
+  for (const char* grant : {"read", "write"}) {
+    if (shows(text::cat(folder_, "/", grant))) {
+      add(grant, text::cat(folder_, "/", grant));
+    }
+  }
+  if (!plan.unix_socket_calls) {
+    add("unix_calls", "none");
+  }
   if (shows(folder_ + "/read/secret.txt")) {
     add("masks", "yes");
   }

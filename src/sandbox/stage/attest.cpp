@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/types.h>
@@ -145,6 +146,9 @@ Outcome attest_view(const Stage& stage) {
     if (entry.kind == EntryKind::freeze && there && !is_read_only(entry.target.c_str())) {
       return refuse(text::cat(entry.target, " is writable"));
     }
+    if (entry.steering && !entry.writable && !is_read_only(entry.target.c_str())) {
+      return refuse(text::cat(entry.target, " steers other programs and is writable"));
+    }
     if (entry.kind == EntryKind::cover && there && !is_hidden(entry.target.c_str())) {
       return refuse(text::cat(entry.target, " is not hidden"));
     }
@@ -153,6 +157,15 @@ Outcome attest_view(const Stage& stage) {
     return refuse("there is a terminal");
   }
   return {};
+}
+
+// Only the filter stands between the server and the sockets in its grants.
+Outcome attest_unix_sockets(const Stage& stage) {
+  if (stage.plan.unix_socket_calls || !stage.plan.syscall_filter) {
+    return {};
+  }
+  const UniqueFd made(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return made ? refuse("a Unix socket can be made") : Outcome{};
 }
 
 Outcome attest_descriptors() {
@@ -214,7 +227,7 @@ Outcome attest(Stage& stage) {
     return std::unexpected(status.error());
   }
   for (const Outcome& outcome : {attest_credentials(stage, *status), attest_namespaces(stage), attest_view(stage),
-                                 attest_descriptors(), attest_landlock(stage)}) {
+                                 attest_unix_sockets(stage), attest_descriptors(), attest_landlock(stage)}) {
     if (!outcome) {
       return outcome;
     }

@@ -212,6 +212,7 @@ class OuterGuard {
     while (errors_) {
       take_errors();
     }
+    wait_until_swept(stage_);
     if (stage_.status && !error_text_.empty()) {
       report_and_exit(stage_, stage_.plan.backend, {.detail = error_text_});
     }
@@ -229,6 +230,11 @@ class OuterGuard {
   std::string error_text_ = {};
   Deadline deadline_ = {};
 };
+
+[[noreturn]] void leave(Stage& stage, int status) {
+  wait_until_swept(stage);
+  ::_exit(status);
+}
 
 }  // namespace
 
@@ -330,7 +336,7 @@ void guard_child(Stage& stage, pid_t child, UniqueFd hold) {
       // A keeper is told by its own lifeline and ends things in order; anything else is simply killed.
       if (!hold) {
         (void)end_all(child);
-        ::_exit(128 + SIGKILL);
+        leave(stage, 128 + SIGKILL);
       }
       stage.lifeline.reset();
       hold.reset();
@@ -338,7 +344,7 @@ void guard_child(Stage& stage, pid_t child, UniqueFd hold) {
     }
     if (deadline.passed()) {
       (void)end_all(child);
-      ::_exit(128 + SIGKILL);
+      leave(stage, 128 + SIGKILL);
     }
     while (const int number = next_signal(signals.get())) {
       if (number != SIGCHLD) {
@@ -351,7 +357,7 @@ void guard_child(Stage& stage, pid_t child, UniqueFd hold) {
     while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
       if (ended == child) {
         (void)end_all(-1);
-        ::_exit(exit_code(status));
+        leave(stage, exit_code(status));
       }
     }
   }

@@ -80,6 +80,18 @@ inline constexpr std::uint64_t kLandlockTruncate = 1ULL << 14;     // ABI 3
 inline constexpr std::uint64_t kLandlockIoctlDevice = 1ULL << 15;  // ABI 5
 inline constexpr std::uint64_t kLandlockResolveUnix = 1ULL << 16;  // ABI 9
 inline constexpr std::uint64_t kLandlockScopes = 3;                // ABI 6: abstract sockets, signals
+inline constexpr std::uint64_t kLandlockScopeAbstract = 1;
+inline constexpr std::uint64_t kLandlockTcp = 3;  // ABI 4: bind, connect
+
+// All file rights of an ABI.
+constexpr std::uint64_t landlock_file_rights(int abi) {
+  std::uint64_t rights = 0x1fff;
+  rights |= abi >= 2 ? kLandlockRefer : 0;
+  rights |= abi >= 3 ? kLandlockTruncate : 0;
+  rights |= abi >= 5 ? kLandlockIoctlDevice : 0;
+  rights |= abi >= 9 ? kLandlockResolveUnix : 0;
+  return rights;
+}
 
 inline int landlock_create_ruleset(const LandlockRuleset* ruleset, std::size_t size, unsigned flags) {
   return static_cast<int>(::syscall(444, ruleset, size, flags));

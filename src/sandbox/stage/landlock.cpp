@@ -17,17 +17,6 @@ namespace {
 
 using namespace kernel;
 
-// All file rights of an ABI. TCP ports are not handled: there is no network to reach, and handling BIND would make
-// every local listener fail.
-std::uint64_t handled_rights(int abi) {
-  std::uint64_t rights = 0x1fff;
-  rights |= abi >= 2 ? kLandlockRefer : 0;
-  rights |= abi >= 3 ? kLandlockTruncate : 0;
-  rights |= abi >= 5 ? kLandlockIoctlDevice : 0;
-  rights |= abi >= 9 ? kLandlockResolveUnix : 0;
-  return rights;
-}
-
 constexpr std::uint64_t kReading = kLandlockReadFile | kLandlockReadDir;
 constexpr std::uint64_t kFileRights = kLandlockExecute | kLandlockWriteFile | kLandlockReadFile | kLandlockTruncate |
                                       kLandlockIoctlDevice | kLandlockResolveUnix;
@@ -35,16 +24,16 @@ constexpr std::uint64_t kNeverWritten = kLandlockMakeChar | kLandlockMakeBlock |
 
 std::uint64_t rights_for(const ViewEntry& entry, std::uint64_t handled) {
   const std::uint64_t execute = entry.executable ? kLandlockExecute : 0;
-  const std::uint64_t writing = handled & ~(kNeverWritten | kLandlockExecute);
+  // Sockets that are made inside need no right. One that was made outside may be reached only where it is listed.
+  const std::uint64_t writing = handled & ~(kNeverWritten | kLandlockExecute | kLandlockResolveUnix);
   switch (entry.kind) {
     case EntryKind::tmpfs:
       return writing;
     case EntryKind::bind:
-      if (!entry.writable) {
-        return kReading | execute;
+      if (entry.socket) {
+        return kLandlockResolveUnix;
       }
-      // A socket in a granted folder belongs to somebody outside.
-      return (entry.grant ? writing & ~kLandlockResolveUnix : writing) | execute;
+      return (entry.writable ? writing : kReading) | execute;
     case EntryKind::device:
       return kLandlockReadFile | kLandlockWriteFile | kLandlockIoctlDevice;
     case EntryKind::file:
@@ -83,7 +72,8 @@ Outcome allow(int ruleset, const std::string& path, std::uint64_t rights) {
 
 Outcome restrict_with_landlock(Stage& stage) {
   const int abi = stage.plan.landlock_abi;
-  const std::uint64_t handled = handled_rights(abi);
+  // TCP ports are not handled: there is no network to reach, and handling BIND would make every local listener fail.
+  const std::uint64_t handled = landlock_file_rights(abi);
   const LandlockRuleset attributes = {.handled_fs = handled, .scoped = abi >= 6 ? kLandlockScopes : 0};
   const UniqueFd ruleset(landlock_create_ruleset(&attributes, sizeof attributes, 0));
   if (!ruleset) {
@@ -93,6 +83,9 @@ Outcome restrict_with_landlock(Stage& stage) {
     return outcome;
   }
   for (const ViewEntry& entry : stage.plan.view) {
+    if (entry.steering) {
+      continue;  // lies in a write grant, whose rights it has in any case
+    }
     const std::uint64_t rights = rights_for(entry, handled) & handled;
     if (rights == 0) {
       continue;

@@ -111,8 +111,8 @@ Outcome drop_capabilities(Stage&) {
   return clear_capabilities();
 }
 
-Outcome filter_syscalls(Stage&) {
-  auto code = build_filter();
+Outcome filter_syscalls(Stage& stage) {
+  auto code = build_filter(stage.plan.unix_socket_calls ? UnixSockets::allowed : UnixSockets::refused);
   if (!code) {
     return refuse(code.error().detail, "platform");
   }

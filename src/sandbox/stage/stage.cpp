@@ -49,6 +49,7 @@ void read_plan(Stage& stage) {
 [[noreturn]] void run_init(Stage& stage) {
   stage.leash_out.reset();
   stage.ready_in.reset();
+  stage.swept_in.reset();
   if (const Outcome outcome = die_with_parent(); !outcome) {
     report_and_exit(stage, "init", outcome.error());
   }
@@ -91,6 +92,7 @@ void read_plan(Stage& stage) {
     guard_child(stage, keeper, std::move(hold_out));
   }
   hold_out.reset();
+  stage.swept_in.reset();
   stage.lifeline = std::move(hold_in);
   if (const Outcome outcome = open_guard_pipes(stage); !outcome) {
     report_and_exit(stage, "guard", outcome.error());

@@ -43,9 +43,12 @@ struct Stage {
   UniqueFd leash_out = {};
   UniqueFd ready_in = {};
   UniqueFd ready_out = {};
+  UniqueFd held_out = {};               // open in guard and init: the places that were put somewhere are still needed
+  UniqueFd swept_in = {};               // at its end when they are taken away again; the outermost guard alone has it
   UniqueFd binary = {};                 // this program, for a tool to start it inside
   std::vector<UniqueFd> sources = {};   // parallel to plan.view: O_PATH, or a detached mount
   UniqueFd root = {};                   // of the view while it is built
+  std::string first_held = {};          // target of the first cover that holds something absent
   std::vector<dev_t> own_devices = {};  // file systems that are private to the view
 };
 
@@ -57,6 +60,7 @@ void run_steps(Stage& stage, const std::vector<Step>& steps);
 // outer
 Outcome enter_session(Stage& stage);
 Outcome close_descriptors(Stage& stage);
+Outcome put_places(Stage& stage);
 Outcome open_sources(Stage& stage);
 Outcome switch_identity(Stage& stage);
 Outcome enter_namespaces(Stage& stage);
@@ -96,6 +100,9 @@ pid_t fork_or_exit(Stage& stage, std::string_view step);
 // Without `hold` the child is the server itself (no isolation), else a keeper whose lifeline `hold` is.
 [[noreturn]] void guard_child(Stage& stage, pid_t child, UniqueFd hold);
 void block_guarded_signals();
+
+// The outermost guard waits here, once everything that it guards is gone.
+void wait_until_swept(Stage& stage);
 
 // Leash and ready pipe between the outer stage and init.
 Outcome open_guard_pipes(Stage& stage);

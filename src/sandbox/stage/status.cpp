@@ -33,6 +33,8 @@ StepFunction function_of(Step step) {
       return enter_session;
     case Step::descriptors:
       return close_descriptors;
+    case Step::places:
+      return put_places;
     case Step::sources:
       return open_sources;
     case Step::identity:
@@ -88,6 +90,7 @@ void report_and_exit(Stage& stage, std::string_view step, const Failure& failure
     line += text::cat(" [reason=", failure.reason, " errno=", failure.error_number, "]");
   }
   line += '\n';
+  wait_until_swept(stage);
   // Shortly before exec its action is the standard one again, and the reader may have heard enough.
   ::signal(SIGPIPE, SIG_IGN);
   write_all(stage.status.get(), line);

@@ -87,6 +87,11 @@ Outcome add_argument(const Stage& stage, const ToolArgument& argument, Command& 
         add(command, {"--ro-bind", entry.source, entry.target});
       }
       return {};
+    case ToolArgumentKind::bind: {
+      const ViewEntry& entry = stage.plan.view.at(argument.entry);
+      add(command, {entry.writable ? "--bind" : "--ro-bind", entry.source, entry.target});
+      return {};
+    }
     case ToolArgumentKind::cover:
       add_cover(stage, argument.entry, command);
       return {};

@@ -200,10 +200,21 @@ std::expected<UniqueFd, Failure> clone_inside(int place, std::uint64_t attribute
   return mount;
 }
 
+constexpr std::uint64_t kClosed =
+    kernel::kAttrReadOnly | kernel::kAttrNoSuid | kernel::kAttrNoDev | kernel::kAttrNoExec;
+
+// An empty folder. Of those that hold absent things there are many: they share the first one's file system.
+std::expected<UniqueFd, Failure> empty_folder(Stage& stage, const ViewEntry& entry) {
+  if (!entry.held || stage.first_held.empty()) {
+    stage.first_held = entry.held ? entry.target : stage.first_held;
+    return new_tmpfs(4096, 0555, kClosed);
+  }
+  const auto first = open_inside(stage, -1, std::string_view(stage.first_held).substr(1), O_PATH | O_DIRECTORY);
+  return first ? clone_inside(first->get(), kClosed) : std::unexpected(first.error());
+}
+
 // freeze: the same thing again, read-only. cover: an empty read-only folder, or a file that nobody may read.
-Outcome cover_or_freeze(const Stage& stage, const ViewEntry& entry) {
-  constexpr std::uint64_t kClosed =
-      kernel::kAttrReadOnly | kernel::kAttrNoSuid | kernel::kAttrNoDev | kernel::kAttrNoExec;
+Outcome cover_or_freeze(Stage& stage, const ViewEntry& entry) {
   const auto place = open_inside(stage, -1, std::string_view(entry.target).substr(1), O_PATH);
   if (!place) {
     const bool missing = place.error().error_number == ENOENT;
@@ -213,7 +224,7 @@ Outcome cover_or_freeze(const Stage& stage, const ViewEntry& entry) {
   if (entry.kind == EntryKind::freeze) {
     mount = clone_inside(place->get(), kClosed);
   } else if (is_folder(place->get())) {
-    mount = new_tmpfs(4096, 0555, kClosed);
+    mount = empty_folder(stage, entry);
   } else {
     const auto empty = open_inside(stage, -1, kEmptyFile, O_PATH);
     mount = empty ? clone_inside(empty->get(), kClosed) : std::unexpected(empty.error());

@@ -154,6 +154,11 @@ TEST_CASE("wide and private grants need a reason") {
                                  "~/.config/google-chrome/Default",
                                  "~/.config/chromium",
                                  "/home/bob/snap/firefox/common",
+                                 "~/.kube/config",
+                                 "~/.claude.json",
+                                 "~/.bash_history",
+                                 "/etc",
+                                 "/run/docker.sock",
                                  "~/.var/app"}) {
     CAPTURE(path);
     const std::string found = read_faults(path);
@@ -167,15 +172,14 @@ TEST_CASE("wide and private grants need a reason") {
   }
   CHECK(read_faults("/") == "6:12: a grant of '/' gives away the whole file system");
   CHECK(read_faults("/home/x") == "6:12: a grant of '/home/x' gives away a whole home folder");
-  CHECK(read_faults("~/.ssh/id_rsa") ==
-        "6:12: a grant of '~/.ssh/id_rsa' gives away keys or a browser profile (~/.ssh)");
+  CHECK(read_faults("~/.ssh/id_rsa") == "6:12: a grant of '~/.ssh/id_rsa' gives away keys or tokens (~/.ssh)");
   CHECK(faults("isolation: {filesystem: {write: [~/.aws]}}\n") ==
-        "4:34: a grant of '~/.aws' gives away keys or a browser profile (~/.aws)");
+        "4:34: a grant of '~/.aws' gives away keys or tokens (~/.aws)");
 }
 
 TEST_CASE("ordinary grants need none") {
   for (const std::string path : {"/data", "~/proj", "/home/alice/proj", "~/.sshx", "~/.config/app", "/srv/.ssh",
-                                 "/rooted", "/homes/x", "/etc"}) {
+                                 "/rooted", "/homes/x", "/usr/share"}) {
     CAPTURE(path);
     CHECK(read_faults(path).empty());
   }
@@ -204,6 +208,27 @@ TEST_CASE("a denied path is named as it is outside") {
         "4:33: an item of isolation.filesystem.deny must be an absolute path or begin with ~/, not 'a'");
 }
 
+TEST_CASE("sockets are listed by path, a sensitive one with a reason") {
+  CHECK(accept("isolation: {unix_sockets: none}\n").isolation.unix_sockets.empty());
+  CHECK(accept("isolation: {unix_sockets: []}\n").isolation.unix_sockets.empty());
+  const auto sockets =
+      accept("isolation: {unix_sockets: [/run/x.sock, ~/y.sock, {path: /run/docker.sock, reason: builds}]}\n")
+          .isolation.unix_sockets;
+  REQUIRE(sockets.size() == 3);
+  CHECK(sockets[0].path == "/run/x.sock");
+  CHECK(sockets[1].path == "~/y.sock");
+  CHECK(sockets[2].reason == "builds");
+  CHECK(faults("isolation: {unix_sockets: [/run/docker.sock]}\n") ==
+        "4:28: a grant of '/run/docker.sock' gives away control over this machine or session (/run/docker.sock)");
+  CHECK(faults("isolation: {unix_sockets: [{path: /run/x, at: /y}]}\n") ==
+        "4:43: isolation.unix_sockets.at means nothing: a socket shows at its own path");
+  CHECK(faults("isolation: {unix_sockets: [x]}\n") ==
+        "4:28: an item of isolation.unix_sockets must be an absolute path or begin with ~/, not 'x'");
+  CHECK(faults("isolation: {unix_sockets: [/x, /x]}\n") == "4:32: isolation.unix_sockets names '/x' twice");
+  CHECK(faults("isolation: {unix_sockets: [/x/../y]}\n") ==
+        "4:28: an item of isolation.unix_sockets must not contain ..: '/x/../y'");
+}
+
 TEST_CASE("what the network and sockets may be is none") {
   CHECK(faults("isolation: {network: {allow: [\"a.example:443\"], sni: match}}\n") ==
         "4:23: isolation.network.allow is not supported by this version\n"
@@ -212,8 +237,6 @@ TEST_CASE("what the network and sockets may be is none") {
   CHECK(faults("isolation: {network: {}}\n") == "4:22: isolation.network must be none, not a mapping");
   CHECK(faults("isolation: {network: host}\n") == "4:22: isolation.network must be none, not 'host'");
   CHECK(faults("isolation: {network: ~}\n") == "4:22: isolation.network must be none, not nothing");
-  CHECK(faults("isolation: {unix_sockets: [/run/x]}\n") ==
-        "4:13: isolation.unix_sockets with a list is not supported by this version");
   CHECK(faults("isolation: {unix_sockets: all}\n") == "4:27: isolation.unix_sockets must be none, not 'all'");
 }
 

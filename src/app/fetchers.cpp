@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/fetchers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "app/paths.hpp"
+#include "base/text.hpp"
+
+namespace cordon::app {
+namespace {
+
+enum class Kind : std::uint8_t { npm, python };
+
+// A program, perhaps with a first word, that fetches what the next word names.
+struct Tool {
+  std::string_view program = {};
+  std::string_view first = {};    // "dlx" in `pnpm dlx`; empty: none
+  std::string_view second = {};   // "run" in `uv tool run`
+  std::string_view offline = {};  // the option that its user is told of
+  Kind kind = Kind::npm;
+};
+
+constexpr auto kTools = std::to_array<Tool>({
+    {"npx", "", "", "--no-install", Kind::npm},
+    {"npx-cli.js", "", "", "--no-install", Kind::npm},
+    {"npm", "exec", "", "--offline", Kind::npm},
+    {"npm", "x", "", "--offline", Kind::npm},
+    {"npm-cli.js", "exec", "", "--offline", Kind::npm},
+    {"npm-cli.js", "x", "", "--offline", Kind::npm},
+    {"pnpm", "dlx", "", "--offline", Kind::npm},
+    {"pnpx", "", "", "--offline", Kind::npm},
+    {"yarn", "dlx", "", "", Kind::npm},
+    {"bunx", "", "", "--no-install", Kind::npm},
+    {"bun", "x", "", "--no-install", Kind::npm},
+    {"uvx", "", "", "--offline", Kind::python},
+    {"uv", "tool", "run", "--offline", Kind::python},
+    {"uv", "run", "", "--offline", Kind::python},
+    {"uv", "x", "", "--offline", Kind::python},
+    {"pipx", "run", "", "", Kind::python},
+});
+
+// With one of these the tool takes what is there. The last one: uv runs what it has installed before.
+constexpr auto kStayHome = std::to_array<std::string_view>({"--offline", "--no-install", "--no", "--no-sync"});
+// Options whose value is the next word.
+constexpr auto kWithValue = std::to_array<std::string_view>(
+    {"-p", "--package", "-c", "--call", "--from", "--with", "--python", "--spec", "--directory", "--project", "-C",
+     "--prefix", "--index-url", "--registry", "-w", "--workspace"});
+
+bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+// Interpreters that run npm's scripts.
+bool is_interpreter(std::string_view name) { return name == "node" || name == "nodejs" || name == "bun"; }
+
+struct Words {
+  std::vector<std::string_view> plain = {};  // neither an option nor the value of one, up to the package
+  bool stays_home = false;
+};
+
+// The words before what is run: what follows belongs to the package.
+Words read_words(std::span<const std::string> arguments, std::size_t wanted) {
+  Words out;
+  for (std::size_t i = 0; i < arguments.size() && out.plain.size() < wanted; ++i) {
+    const std::string_view word = arguments[i];
+    if (word == "--") {
+      if (i + 1 < arguments.size() && out.plain.size() + 1 == wanted) {
+        out.plain.emplace_back(arguments[i + 1]);
+      }
+      break;
+    }
+    if (!word.starts_with('-')) {
+      out.plain.push_back(word);
+    } else if (is_one_of(word, kStayHome)) {
+      out.stays_home = true;
+    } else if (is_one_of(word, kWithValue)) {
+      ++i;
+    }
+  }
+  return out;
+}
+
+std::string remedy_for(const Tool& tool, std::string_view package) {
+  const std::string_view name = package.empty() ? "PACKAGE" : package;
+  const std::string install =
+      tool.kind == Kind::npm ? text::cat("install it once, `npm install --prefix DIR ", name,
+                                         "`, and let launch.command name its entry file: [node, DIR/node_modules/…]")
+                             : text::cat("install it once, `uv venv DIR && uv pip install --python DIR ", name,
+                                         "`, and let launch.command name its entry: [DIR/bin/…]");
+  return tool.offline.empty() ? install
+                              : text::cat(install, "; or add ", tool.offline, " where the server can see it installed");
+}
+
+std::optional<Fetch> fetch_by(std::string_view program, std::span<const std::string> arguments) {
+  for (const Tool& tool : kTools) {
+    if (tool.program != program) {
+      continue;
+    }
+    const std::size_t leading = (tool.first.empty() ? 0U : 1U) + (tool.second.empty() ? 0U : 1U);
+    const Words words = read_words(arguments, leading + 1);
+    if ((leading > 0 && (words.plain.empty() || words.plain[0] != tool.first)) ||
+        (leading > 1 && (words.plain.size() < 2 || words.plain[1] != tool.second))) {
+      continue;
+    }
+    if (words.stays_home) {
+      return std::nullopt;
+    }
+    const std::string_view script = program.ends_with("-cli.js") ? program.substr(0, 3) : program;
+    Fetch out;
+    out.tool = text::cat(script, leading > 0 ? " " : "", tool.first, leading > 1 ? " " : "", tool.second);
+    out.package = words.plain.size() > leading ? text::printable(words.plain[leading], 200) : std::string();
+    out.remedy = remedy_for(tool, out.package);
+    return out;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Fetch> fetches(const std::vector<std::string>& command, const std::string& executable) {
+  if (command.empty()) {
+    return std::nullopt;
+  }
+  const std::span<const std::string> arguments = std::span(command).subspan(1);
+  for (const std::string& name : {file_name_of(command.front()), file_name_of(executable)}) {
+    if (auto found = fetch_by(name, arguments)) {
+      return found;
+    }
+  }
+  // node …/npx-cli.js
+  if (is_interpreter(file_name_of(executable)) || is_interpreter(file_name_of(command.front()))) {
+    const auto script = std::ranges::find_if(arguments, [](const std::string& word) { return !word.starts_with('-'); });
+    if (script != arguments.end()) {
+      const auto after = static_cast<std::size_t>(script - arguments.begin()) + 1;
+      return fetch_by(file_name_of(resolved(*script)), arguments.subspan(after));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace cordon::app

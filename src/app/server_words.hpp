@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Listens to a server's stderr during one session and says, for a person, what the sandbox refused and how it ended.
+// Only ever on our stderr: nothing of it goes into the protocol or the log of launches.
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "app/diagnose.hpp"
+#include "core/gate/action.hpp"
+
+namespace cordon::app {
+
+class ServerWords {
+ public:
+  struct Setting {
+    Surroundings around;
+    std::string policy_path = {};
+    bool relayed = true;                             // the person has seen the lines
+    std::function<void(std::string_view)> say = {};  // one printable line
+  };
+  explicit ServerWords(Setting setting) : setting_(std::move(setting)) {}
+
+  // One line, with secrets masked, not escaped.
+  void heard(std::string_view line);
+  void exited(const gate::ExitReport& report);
+  // At the end. `failed`: of the server itself; then its last words are shown, unless they were relayed.
+  void ended(bool failed);
+
+ private:
+  void say(const Finding& finding);
+
+  Setting setting_;
+  std::deque<std::string> tail_ = {};  // printable
+  std::set<std::string> said_ = {};
+  std::size_t looked_at_ = 0;
+};
+
+// Whatever may hold keys, belongs to the system, or has a hidden name: nobody proposes to grant it.
+bool never_proposed(std::string_view path);
+
+}  // namespace cordon::app

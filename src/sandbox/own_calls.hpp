@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The system calls that our own process may still make once the server runs: moving bytes between descriptors that are
+// open, waiting, memory, time, and ending the server. No call that opens, makes, starts or connects anything.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sandbox/syscalls.hpp"
+
+namespace cordon::sandbox {
+
+// Whom we may still send signals, besides ourselves.
+enum class Signals : std::uint8_t {
+  nobody,
+  child,    // the process that was started, and its group
+  anybody,  // backend `none`: what it leaves behind has to be ended by us, and is not known beforehand
+};
+
+std::span<const std::string_view> own_calls();
+// `self`: our own pid. `child`: for Signals::child.
+std::vector<CallRule> own_rules(pid_t self, Signals signals, pid_t child);
+
+}  // namespace cordon::sandbox

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/fetchers.hpp"
+
+#include <doctest/doctest.h>
+
+#include "app/temp_folder.hpp"
+
+using namespace cordon::app;
+using Command = std::vector<std::string>;
+
+namespace {
+
+std::string found(const Command& command, const std::string& executable = "/usr/bin/none") {
+  const std::optional<Fetch> fetch = fetches(command, executable);
+  return fetch ? fetch->tool + "|" + fetch->package : "";
+}
+
+}  // namespace
+
+TEST_CASE("what fetches a package at every start is recognised, with the package") {
+  CHECK(found({"npx", "-y", "@scope/server@1.2.3", "/data"}) == "npx|@scope/server@1.2.3");
+  CHECK(found({"/opt/node/bin/npx", "server"}) == "npx|server");
+  CHECK(found({"npx", "-p", "@scope/pkg", "server"}) == "npx|server");
+  CHECK(found({"npm", "exec", "--yes", "--", "server", "--offline"}) == "npm exec|server");
+  CHECK(found({"npm", "x", "server"}) == "npm x|server");
+  CHECK(found({"pnpm", "dlx", "server"}) == "pnpm dlx|server");
+  CHECK(found({"yarn", "dlx", "server"}) == "yarn dlx|server");
+  CHECK(found({"bunx", "server"}) == "bunx|server");
+  CHECK(found({"bun", "x", "server"}) == "bun x|server");
+  CHECK(found({"uvx", "mcp-server-git"}) == "uvx|mcp-server-git");
+  CHECK(found({"uvx", "--from", "git+https://example.org/x", "tool"}) == "uvx|tool");
+  CHECK(found({"uv", "tool", "run", "tool"}) == "uv tool run|tool");
+  CHECK(found({"uv", "--directory", "/data", "run", "server.py"}) == "uv run|server.py");
+  CHECK(found({"pipx", "run", "tool"}) == "pipx run|tool");
+  CHECK(found({"npx"}) == "npx|");
+}
+
+TEST_CASE("by whatever name: a symlink to npm's script, or node running it") {
+  CHECK(found({"/usr/bin/launch", "-y", "server"}, "/usr/lib/node_modules/npm/bin/npx-cli.js") == "npx|server");
+  CHECK(found({"node", "/usr/lib/node_modules/npm/bin/npx-cli.js", "-y", "server"}, "/usr/bin/node") == "npx|server");
+  CHECK(found({"node", "--no-warnings", "/x/npm-cli.js", "exec", "server"}, "/usr/bin/node") == "npm exec|server");
+  TempFolder temp;
+  temp.file("lib/npx-cli.js", "");
+  temp.link("npx-link", temp.at("lib/npx-cli.js"));
+  CHECK(found({"node", temp.at("npx-link"), "server"}, "/usr/bin/node") == "npx|server");
+}
+
+TEST_CASE("a command that stays at home, or that fetches nothing, passes") {
+  CHECK(found({"npx", "--no-install", "server"}) == "");
+  CHECK(found({"npx", "--offline", "server"}) == "");
+  CHECK(found({"npx", "--no", "server"}) == "");
+  CHECK(found({"uvx", "--offline", "tool"}) == "");
+  CHECK(found({"uv", "run", "--no-sync", "server.py"}) == "");
+  CHECK(found({"npm", "start"}) == "");
+  CHECK(found({"npm", "run", "exec"}) == "");
+  CHECK(found({"uv", "pip", "list"}) == "");
+  CHECK(found({"pipx", "list"}) == "");
+  CHECK(found({"node", "/opt/server/index.js", "npx"}, "/usr/bin/node") == "");
+  CHECK(found({"python3", "-m", "server"}) == "");
+  CHECK(found({}) == "");
+}
+
+TEST_CASE("an option behind the package is the package's, not the tool's") {
+  CHECK(found({"npx", "server", "--offline"}) == "npx|server");
+  CHECK(found({"uvx", "tool", "--no-install"}) == "uvx|tool");
+}
+
+TEST_CASE("the way out names an installation and, where there is one, the option") {
+  const std::optional<Fetch> npx = fetches({"npx", "-y", "srv@1"}, "");
+  REQUIRE(npx.has_value());
+  CHECK(npx->remedy.find("npm install --prefix DIR srv@1") != std::string::npos);
+  CHECK(npx->remedy.find("--no-install") != std::string::npos);
+  const std::optional<Fetch> uvx = fetches({"uvx", "tool"}, "");
+  REQUIRE(uvx.has_value());
+  CHECK(uvx->remedy.find("uv pip install --python DIR tool") != std::string::npos);
+  const std::optional<Fetch> yarn = fetches({"yarn", "dlx", "srv"}, "");
+  REQUIRE(yarn.has_value());
+  CHECK(yarn->remedy.find("; or add") == std::string::npos);
+}
+
+TEST_CASE("a hostile package name cannot steer a terminal") {
+  CHECK(found({"npx", "\x1b[31mred"}).find('\x1b') == std::string::npos);
+}
