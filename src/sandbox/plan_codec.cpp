@@ -154,6 +154,10 @@ void visit_all(Visitor& visit, PlanType& plan, WitnessType& witness) {
     visit(item.text);
     visit(item.entry);
   });
+  visit(plan.container.image);
+  visit(plan.container.client_home);
+  visit(plan.container.scratch);
+  visit(plan.container.map_owners);
   visit(plan.none_reason);
   for (auto& inode : witness.namespaces) {
     visit(inode);
