@@ -3,12 +3,15 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "base/text.hpp"
 #include "image.hpp"
@@ -84,4 +87,128 @@ TEST_CASE("a program of an image answers over the launcher's own pipes") {
   CHECK(outcome.exit_code == 7);
   CHECK(test::containers_left() == "");
   CHECK(std::filesystem::is_empty(place.scratch));
+}
+
+namespace {
+
+constexpr const char* kStubborn =
+    "trap '' TERM INT HUP; sh -c 'trap \"\" TERM HUP; while :; do sleep 1; done' & echo up; while :; do sleep 1; done";
+
+using Clock = std::chrono::steady_clock;
+
+long ms_since(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
+}
+
+// The moment of a blow, or a pause between two looks; not a wait for something.
+void let_pass(std::chrono::milliseconds delay) {
+  const timespec wait = {.tv_sec = delay.count() / 1000, .tv_nsec = (delay.count() % 1000) * 1'000'000};
+  ::nanosleep(&wait, nullptr);
+}
+
+// No child of ours, no container, no folder: within some seconds, since an engine tidies up by itself.
+std::string all_gone(const Place& place) {
+  constexpr long kPatienceMs = 15'000;
+  const auto start = Clock::now();
+  std::string left;
+  while (ms_since(start) < kPatienceMs) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    left = ::waitpid(-1, nullptr, WNOHANG) == 0 ? "a process; " : "";
+    left += test::containers_left();
+    left += std::filesystem::is_empty(place.scratch) ? "" : "; a folder";
+    if (left.empty()) {
+      return {};
+    }
+    let_pass(std::chrono::milliseconds(50));
+  }
+  return left;
+}
+
+// The first process below `parent` of that name; any name when it is empty.
+pid_t child_of(pid_t parent, const std::string& name) {
+  std::vector<pid_t> list = {parent};
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    std::istringstream children(
+        test::read_file(text::cat("/proc/", list[i], "/task/", list[i], "/children")));
+    for (pid_t pid = 0; children >> pid;) {
+      if (name.empty() || test::read_file(text::cat("/proc/", pid, "/comm")) == name + "\n") {
+        return pid;
+      }
+      list.push_back(pid);
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("asked to terminate, a stubborn server in a container is gone within a second") {
+  if (must_skip()) {
+    return;
+  }
+  const Place place;
+  sandbox::Launched launched = test::start(test::plan_for(spec_in(place, {"sh", "-c", kStubborn})));
+  REQUIRE(test::read_until(launched.server_out.get(), "up\n") == "up\n");
+  const auto start = Clock::now();
+  ::kill(launched.pid, SIGTERM);
+  (void)test::read_to_end(launched.server_out.get());
+  CHECK(ms_since(start) < 1000);
+  CHECK(all_gone(place) == "");
+}
+
+TEST_CASE("whoever of a container's launch is killed, nothing stays behind") {
+  if (must_skip()) {
+    return;
+  }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  for (const std::string victim : {"guard", "keeper", "podman", "conmon", "init", "launcher and guard"}) {
+    CAPTURE(victim);
+    const Place place;
+    sandbox::Launched launched = test::start(test::plan_for(spec_in(place, {"sh", "-c", kStubborn})));
+    REQUIRE(test::read_until(launched.server_out.get(), "up\n") == "up\n");
+    const pid_t keeper = child_of(launched.pid, "");
+    const pid_t hit = victim == "guard"    ? launched.pid
+                      : victim == "keeper" ? keeper
+                      : victim == "podman" || victim == "conmon"
+                          ? child_of(launched.pid, victim)
+                          : child_of(child_of(launched.pid, "conmon"), "stage");
+    if (victim == "launcher and guard") {
+      launched.lifeline.reset();
+      ::kill(launched.pid, SIGKILL);
+    } else {
+      REQUIRE(hit > 1);
+      ::kill(hit, SIGKILL);
+    }
+    const auto start = Clock::now();
+    if (victim == "conmon") {
+      launched.lifeline.reset();  // the server itself does not notice
+    }
+    (void)test::read_to_end(launched.server_out.get());
+    CHECK(ms_since(start) < 1000);
+    CHECK(all_gone(place) == "");
+  }
+}
+
+TEST_CASE("a container's launcher that is killed at any moment leaves nothing behind") {
+  if (must_skip()) {
+    return;
+  }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const Place place;
+  const sandbox::Plan plan = test::plan_for(spec_in(place, {"sh", "-c", kStubborn}));
+  for (int step = 0; step < 10; ++step) {
+    const std::chrono::milliseconds delay(step * step * 8);
+    CAPTURE(delay.count());
+    const pid_t launcher = ::fork();
+    if (launcher == 0) {
+      const auto launched = sandbox::launch(plan, {.stage_path = CORDON_TEST_STAGE});
+      for (;;) {
+        ::pause();
+      }
+    }
+    let_pass(delay);
+    ::kill(launcher, SIGKILL);
+    CHECK(all_gone(place) == "");
+  }
 }

@@ -2,12 +2,8 @@
 #include "sandbox/stage/container.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/mount.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,14 +11,11 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <cstring>
 #include <ctime>
 
 #include "base/text.hpp"
 #include "sandbox/container_client.hpp"
-#include "sandbox/seccomp_profile.hpp"
 #include "sandbox/stage/descriptor_set.hpp"
-#include "sandbox/syscall_filter.hpp"
 
 namespace cordon::sandbox::stage {
 namespace {
@@ -30,49 +23,6 @@ namespace {
 // From the end of the server to the end of the engine's processes; they tidy up in that time.
 constexpr std::int64_t kEngineGraceMs = 2000;
 constexpr std::int64_t kRemovalMs = 8000;
-
-constexpr std::array<const char*, 3> kFiles = {"socket", "seccomp.json", "nothing"};
-
-std::string random_word() {
-  std::array<unsigned char, 8> bytes = {};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return {};
-  }
-  std::string word;
-  for (const unsigned char byte : bytes) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    word += kDigits[byte >> 4U];
-    word += kDigits[byte & 15U];
-  }
-  return word;
-}
-
-Outcome put_file(const Stage& stage, const char* name, std::string_view content, mode_t mode) {
-  const UniqueFd file(
-      ::openat(stage.container_folder.get(), name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file || ::write(file.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size()) ||
-      ::fchmod(file.get(), mode) != 0) {
-    return failed(text::cat(stage.container_path, "/", name));
-  }
-  return {};
-}
-
-Outcome listen_for_init(Stage& stage) {
-  stage.container_listener = UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  // Short, whatever the length of the path.
-  const std::string path = text::cat("/proc/self/fd/", stage.container_folder.get(), "/socket");
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  if (!stage.container_listener ||
-      ::bind(stage.container_listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(stage.container_listener.get(), 1) != 0 ||
-      // Only who can reach the folder, or has the socket mounted, gets that far.
-      ::fchmodat(stage.container_folder.get(), "socket", 0666, 0) != 0) {
-    return failed(text::cat(stage.container_path, "/socket"));
-  }
-  return {};
-}
 
 std::string filled_in(const Stage& stage, std::string text, const std::string& own_path) {
   for (const auto& [mark, value] : {std::pair<std::string_view, std::string_view>("{name}", stage.container_name),
@@ -209,7 +159,9 @@ Reaped reap(pid_t wanted, bool only_it, std::int64_t until) {
   }
 }
 
-void remove_by_name(const Stage& stage) {
+}  // namespace
+
+void remove_container(const Stage& stage, const std::string& name) {
   const pid_t child = ::fork();
   if (child == 0) {
     const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -218,7 +170,7 @@ void remove_by_name(const Stage& stage) {
     if (stage.plan.backend == "podman") {
       words.insert(words.end(), {"-t", "0", "--ignore"});
     }
-    words.push_back(stage.container_name);
+    words.push_back(name);
     become_client(stage, std::move(words), null.get());
   }
   if (child > 0 && reap(child, true, now_ms() + kRemovalMs).status < 0) {
@@ -226,58 +178,11 @@ void remove_by_name(const Stage& stage) {
   }
 }
 
+namespace {
+
 bool is_orderly(int status) { return WIFEXITED(status) && WEXITSTATUS(status) != kFailureStatus; }
 
 }  // namespace
-
-Outcome make_container_folder(Stage& stage) {
-  const std::string word = random_word();
-  if (word.empty()) {
-    return failed("getrandom");
-  }
-  const auto scratch = open_exactly(stage.plan.container.scratch);
-  if (!scratch) {
-    return std::unexpected(scratch.error());
-  }
-  stage.container_name = text::cat("mcp-cordon-", word);
-  stage.container_path = text::cat(stage.plan.container.scratch, "/", word);
-  if (::mkdirat(scratch->get(), word.c_str(), 0700) != 0) {
-    return failed(stage.container_path);
-  }
-  stage.container_folder =
-      UniqueFd(::openat(scratch->get(), word.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!stage.container_folder) {
-    return failed(stage.container_path);
-  }
-  for (const char* folder : {"empty", "grants"}) {
-    if (::mkdirat(stage.container_folder.get(), folder, 0555) != 0) {
-      return failed(stage.container_path);
-    }
-  }
-  if (auto put = put_file(stage, "seccomp.json", seccomp_profile(filter_architecture()), 0600); !put) {
-    return put;
-  }
-  if (auto put = put_file(stage, "nothing", {}, 0); !put) {
-    return put;
-  }
-  return listen_for_init(stage);
-}
-
-void remove_container_folder(Stage& stage) {
-  if (!stage.container_folder) {
-    return;
-  }
-  // Prepared mounts are ours alone; the container has its own by now.
-  (void)::umount2(text::cat(stage.container_path, "/grants").c_str(), MNT_DETACH);
-  for (const char* file : kFiles) {
-    (void)::unlinkat(stage.container_folder.get(), file, 0);
-  }
-  for (const char* folder : {"empty", "grants"}) {
-    (void)::unlinkat(stage.container_folder.get(), folder, AT_REMOVEDIR);
-  }
-  (void)::rmdir(stage.container_path.c_str());
-  stage.container_folder.reset();
-}
 
 std::expected<ToolProcess, Failure> start_container(Stage& stage) {
   const auto outside = namespace_inodes();
@@ -330,10 +235,11 @@ Outcome hand_over(Stage& stage) {
 int end_container(Stage& stage, pid_t client, int status) {
   stage.leash_out.reset();
   stage.container_listener.reset();
+  stage.for_init.clear();  // nobody will ask for them any more, and an end of ours would keep us waiting
   const Reaped rest = reap(client, false, now_ms() + kEngineGraceMs);
   status = rest.status >= 0 ? rest.status : status;
   if (!rest.all || status < 0 || !is_orderly(status)) {
-    remove_by_name(stage);
+    remove_container(stage, stage.container_name);
   }
   remove_container_folder(stage);
   return status;

@@ -22,6 +22,8 @@ Outcome hand_over(Stage& stage);
 // status of `client` if it was reaped here, else `status`.
 int end_container(Stage& stage, pid_t client, int status);
 void remove_container_folder(Stage& stage);
+// By name, running or not; nothing when there is none.
+void remove_container(const Stage& stage, const std::string& name);
 
 // Inside, before anything else.
 void receive_descriptors();
