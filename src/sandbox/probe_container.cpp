@@ -145,9 +145,8 @@ ImageFacts probe_image(const std::string& client, const LaunchSpec& spec, const 
 
 class TrialRoot {
  public:
-  explicit TrialRoot(const LaunchSpec& spec) {
-    std::string pattern =
-        text::cat(spec.scratch.empty() ? std::string("/tmp") : spec.scratch, "/mcp-cordon-trial-XXXXXX");
+  TrialRoot() {
+    std::string pattern = "/tmp/mcp-cordon-trial-XXXXXX";
     if (::mkdtemp(pattern.data()) != nullptr) {
       path_ = pattern;
       (void)::chmod(path_.c_str(), 0755);
@@ -182,9 +181,8 @@ void show_programs(const std::string& root, const HostFacts& facts, std::vector<
   }
 }
 
-ToolOutput start_nothing(const ContainerFacts& found, const HostFacts& facts, const LaunchSpec& spec,
-                         const std::string& runtime, bool limits) {
-  const TrialRoot root(spec);
+ToolOutput start_nothing(const ContainerFacts& found, const HostFacts& facts, const std::string& runtime, bool limits) {
+  const TrialRoot root;
   std::vector<std::string> argv = {found.path};
   if (!runtime.empty()) {
     argv.insert(argv.end(), {"--runtime", runtime});
@@ -235,7 +233,7 @@ ToolOutput start_nothing(const ContainerFacts& found, const HostFacts& facts, co
       {.argv = argv, .environment = container_client_environment(found.client_home), .patience_ms = kTrialPatienceMs});
 }
 
-void try_podman(ContainerFacts& found, const HostFacts& facts, const LaunchSpec& spec) {
+void try_podman(ContainerFacts& found, const HostFacts& facts) {
   // First what the machine is set up for, then what else is there.
   std::vector<std::string> runtimes = {""};
   for (const std::string_view name : {"crun", "runc"}) {
@@ -246,7 +244,7 @@ void try_podman(ContainerFacts& found, const HostFacts& facts, const LaunchSpec&
   ToolOutput said;
   for (const bool limits : {true, false}) {
     for (const std::string& runtime : runtimes) {
-      said = start_nothing(found, facts, spec, runtime, limits);
+      said = start_nothing(found, facts, runtime, limits);
       const bool held = !limits || (said.text.find(text::cat(kTrialMemory, "\n")) != std::string::npos &&
                                     said.text.find(text::cat("\n", kTrialProcesses, "\n")) != std::string::npos);
       if (said.status == 0 && held) {
@@ -291,7 +289,7 @@ ContainerFacts probe_podman(const LaunchSpec& spec, const HostFacts& facts) {
     found.trial = too_old("podman", found.version, "4.0");
     return found;
   }
-  try_podman(found, facts, spec);
+  try_podman(found, facts);
   if (found.trial.works) {
     found.image = probe_image(found.path, spec, found.client_home);
   }
