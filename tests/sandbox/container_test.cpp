@@ -129,8 +129,7 @@ std::string all_gone(const Place& place) {
 pid_t child_of(pid_t parent, const std::string& name) {
   std::vector<pid_t> list = {parent};
   for (std::size_t i = 0; i < list.size(); ++i) {
-    std::istringstream children(
-        test::read_file(text::cat("/proc/", list[i], "/task/", list[i], "/children")));
+    std::istringstream children(test::read_file(text::cat("/proc/", list[i], "/task/", list[i], "/children")));
     for (pid_t pid = 0; children >> pid;) {
       if (name.empty() || test::read_file(text::cat("/proc/", pid, "/comm")) == name + "\n") {
         return pid;
@@ -168,11 +167,10 @@ TEST_CASE("whoever of a container's launch is killed, nothing stays behind") {
     sandbox::Launched launched = test::start(test::plan_for(spec_in(place, {"sh", "-c", kStubborn})));
     REQUIRE(test::read_until(launched.server_out.get(), "up\n") == "up\n");
     const pid_t keeper = child_of(launched.pid, "");
-    const pid_t hit = victim == "guard"    ? launched.pid
-                      : victim == "keeper" ? keeper
-                      : victim == "podman" || victim == "conmon"
-                          ? child_of(launched.pid, victim)
-                          : child_of(child_of(launched.pid, "conmon"), "stage");
+    const pid_t hit = victim == "guard"                          ? launched.pid
+                      : victim == "keeper"                       ? keeper
+                      : victim == "podman" || victim == "conmon" ? child_of(launched.pid, victim)
+                                                                 : child_of(child_of(launched.pid, "conmon"), "stage");
     if (victim == "launcher and guard") {
       launched.lifeline.reset();
       ::kill(launched.pid, SIGKILL);

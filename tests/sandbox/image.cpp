@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/text.hpp"
@@ -16,10 +16,12 @@ namespace cordon::test {
 namespace fs = std::filesystem;
 
 std::optional<std::string> output_of(const std::vector<std::string>& argv) {
-  const sandbox::ToolOutput said = sandbox::run_tool({.argv = argv,
-                                                      .environment = sandbox::container_client_environment("/root"),
-                                                      .errors = false,
-                                                      .patience_ms = 60000});
+  const char* home = std::getenv("HOME");
+  const sandbox::ToolOutput said =
+      sandbox::run_tool({.argv = argv,
+                         .environment = sandbox::container_client_environment(home == nullptr ? "/root" : home),
+                         .errors = false,
+                         .patience_ms = 60000});
   if (said.status != 0) {
     return std::nullopt;
   }
