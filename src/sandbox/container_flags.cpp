@@ -41,7 +41,7 @@ constexpr ContainerFlag kFlags[] = {
     // Names for other programs; the container gets a name of its own at each start.
     ours("name", kValue),
     ours("label", kValue, 'l'),
-    only("attach", "stdin,stdout,stderr,STDIN,STDOUT,STDERR"),
+    ours("attach", kValue, 'a'),
     only("ipc", "private"),
     only("cgroupns", "private"),
     only("pull", "never"),
@@ -109,9 +109,6 @@ const ContainerFlag* find_flag(std::string_view name) {
 }
 
 const ContainerFlag* find_flag(char letter) {
-  if (letter == 'a') {
-    return find_flag("attach");
-  }
   const auto* found = letter == 0 ? std::end(kFlags) : std::ranges::find(kFlags, letter, &ContainerFlag::letter);
   return found == std::end(kFlags) ? nullptr : found;
 }

@@ -57,8 +57,8 @@ void Fixture::write_policy(const std::string& catalog, const std::string& comman
              "version: 1\n"
              "server: fake\n"
              "launch:\n"
-             "  command: [" + container + "\"" +
-                 (command.empty() ? server : command) + "\", \"" + mark_ +
+             "  command: [" +
+                 container + "\"" + (command.empty() ? server : command) + "\", \"" + mark_ +
                  "\"]\n"
                  "  environment: {pass: [FAKE_SWITCHES]}\n"
                  "isolation:\n"

@@ -125,7 +125,10 @@ TEST_CASE("what takes a wall away is refused by name, in every spelling") {
                             "--publish-all",
                             "-d",
                             "--detach",
-                            "--link a", "--ulimit nofile=1", "--pod x", "--rootfs",
+                            "--link a",
+                            "--ulimit nofile=1",
+                            "--pod x",
+                            "--rootfs",
                             "-h name",
                             "--dns 1.1.1.1"}) {
     CHECK(refuses(flags, "would "));

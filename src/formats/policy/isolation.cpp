@@ -14,7 +14,8 @@ void read_filesystem(Faults& faults, const yaml::Node& node, policy::Isolation& 
   const Section section(faults, node, "isolation.filesystem", {"runtime", "read", "write", "deny"});
   if (const yaml::Member* runtime = section.find("runtime")) {
     if (isolation.backend == policy::Backend::podman || isolation.backend == policy::Backend::docker) {
-      faults.add(runtime->position, "isolation.filesystem.runtime shows programs of this machine; an image brings its own",
+      faults.add(runtime->position,
+                 "isolation.filesystem.runtime shows programs of this machine; an image brings its own",
                  "take runtime out");
     }
     isolation.runtime = read_words(faults, runtime->value, "isolation.filesystem.runtime",

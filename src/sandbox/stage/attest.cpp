@@ -124,7 +124,8 @@ bool is_read_only(const char* path) {
   return ::statvfs(path, &status) == 0 && (status.f_flag & ST_RDONLY) != 0;
 }
 
-// A folder without entries, something that cannot be opened for reading, or the null device, which engines put over files.
+// A folder without entries, something that cannot be opened for reading, or the null device, which engines put over
+// files.
 bool is_hidden(const char* path) {
   const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) {

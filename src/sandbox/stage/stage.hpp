@@ -53,9 +53,9 @@ struct Stage {
 
   // container.hpp
   std::string container_name = {};
-  std::string container_path = {};    // of the folder of this launch
-  UniqueFd container_folder = {};     // locked: as long as somebody has it, the launch lives
-  UniqueFd container_listener = {};   // for its pid 1
+  std::string container_path = {};   // of the folder of this launch
+  UniqueFd container_folder = {};    // locked: as long as somebody has it, the launch lives
+  UniqueFd container_listener = {};  // for its pid 1
   std::vector<UniqueFd> for_init = {};
 };
 

@@ -81,8 +81,8 @@ TEST_CASE("backends that start images take no presets of this machine") {
   for (const std::string name : {"podman", "docker"}) {
     const auto policy = accept("isolation: {backend: " + name + "}\n");
     CHECK(policy.isolation.backend == (name == "podman" ? Backend::podman : Backend::docker));
-    CHECK(faults("isolation: {backend: " + name + ", filesystem: {runtime: [node]}}\n").find(
-              "isolation.filesystem.runtime shows programs of this machine; an image brings its own") !=
+    CHECK(faults("isolation: {backend: " + name + ", filesystem: {runtime: [node]}}\n")
+              .find("isolation.filesystem.runtime shows programs of this machine; an image brings its own") !=
           std::string::npos);
   }
 }
