@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "run/files.hpp"
 #include "sandbox/confine.hpp"
+#include "sandbox/container_plan.hpp"
 #include "sandbox/launch.hpp"
 #include "sandbox/probe_host.hpp"
 #include "sandbox/select.hpp"
@@ -101,7 +102,7 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
     return std::unexpected(prepared.error());
   }
   // The names were the same; now the values of secrets stand there too.
-  plan->environment = prepared->spec.environment;
+  sandbox::set_environment(*plan, prepared->spec);
   return PlannedLaunch{std::move(*prepared), std::move(*plan), std::move(gaps)};
 }
 

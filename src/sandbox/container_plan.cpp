@@ -213,7 +213,8 @@ std::vector<ToolArgument> container_arguments(const Plan& plan, const LaunchSpec
   return out.take();
 }
 
-Statements container_statements(const LaunchSpec& spec, const HostFacts& facts, const Engine& engine) {
+Statements container_statements(const LaunchSpec& spec, const HostFacts& facts, const Engine& engine,
+                                std::span<const ViewEntry> view) {
   const bool landlock = facts.landlock_abi > 0;
   const std::string second = landlock ? text::cat(", Landlock ABI ", facts.landlock_abi) : std::string();
   Statements out;
@@ -231,6 +232,7 @@ Statements container_statements(const LaunchSpec& spec, const HostFacts& facts, 
   out.enforced("processes.own", "pid namespace");
   out.enforced("processes.end", "own init; the container is removed by name");
   out.enforced("ipc.own", text::cat("ipc namespace", facts.landlock_abi >= 6 ? ", Landlock scopes" : ""));
+  out.say(steering_guarantee(facts)).say(unix_socket_guarantee(spec, facts, view));
   out.enforced("syscalls.privileges", "no_new_privs, capabilities zero");
   say_filter(out, spec, facts);
   out.enforced("environment.listed", "listed variables and those of the image");
@@ -250,6 +252,20 @@ Statements container_statements(const LaunchSpec& spec, const HostFacts& facts, 
     out.lacks("limits.processes", Strength::partial, "no_cgroup_delegation");
   }
   return out;
+}
+
+void set_environment(Plan& plan, const LaunchSpec& spec) {
+  if (!plan.in_container()) {
+    plan.environment = spec.environment;
+    return;
+  }
+  for (const std::string& variable : spec.environment) {
+    const auto same = std::ranges::find_if(
+        plan.environment, [&](const std::string& other) { return variable_name(other) == variable_name(variable); });
+    if (same != plan.environment.end() && variable_name(variable) != "PATH") {
+      *same = variable;
+    }
+  }
 }
 
 Result<Plan> container_plan(const LaunchSpec& spec, const HostFacts& facts, const Engine& engine) {
@@ -287,9 +303,13 @@ Result<Plan> container_plan(const LaunchSpec& spec, const HostFacts& facts, cons
   plan->switch_user = false;  // the engine starts our stage as that user
   plan->own_namespaces = true;
   plan->landlock_abi = facts.landlock_abi;
+  plan->unix_socket_calls = allows_unix_sockets(inside, facts, plan->view);
   plan->syscall_filter = spec.syscall_filter && facts.seccomp && !facts.architecture.empty();
-  plan->guarantees = container_statements(inside, facts, engine).complete(inside);
-  plan->steps.outer = {Step::session, Step::descriptors, Step::sources};
+  plan->guarantees = container_statements(inside, facts, engine, plan->view).complete(inside);
+  plan->steps.outer = {Step::session, Step::descriptors};
+  const std::vector<Step> places = place_steps(*plan);
+  plan->steps.outer.insert(plan->steps.outer.end(), places.begin(), places.end());
+  plan->steps.outer.push_back(Step::sources);
   plan->steps.init = {Step::identify_sources};
   plan->steps.server = server_steps(*plan);
   plan->container = {.image = spec.image.reference,

@@ -5,6 +5,8 @@
 // and the look from inside. Descriptors, environment and arguments of the server reach it through a socket, so that
 // neither a command line nor the engine's records hold them.
 
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -31,10 +33,15 @@ Result<Plan> container_plan(const LaunchSpec& spec, const HostFacts& facts, cons
 // What is inside besides the image and the grants.
 std::vector<ViewEntry> container_base_view(const LaunchSpec& spec, const HostFacts& facts);
 
+// Values that were not known when the plan was made. The names are those of the plan's spec; in a container the
+// variables of the image stay as they are.
+void set_environment(Plan& plan, const LaunchSpec& spec);
+
 // The arguments for the client, without its own name.
 std::vector<ToolArgument> container_arguments(const Plan& plan, const LaunchSpec& spec, const Engine& engine);
 
-// Plan::limits of the launch that the engine keeps for the whole container, before they are taken out of the plan.
-Statements container_statements(const LaunchSpec& spec, const HostFacts& facts, const Engine& engine);
+// What such a container gives.
+Statements container_statements(const LaunchSpec& spec, const HostFacts& facts, const Engine& engine,
+                                std::span<const ViewEntry> view);
 
 }  // namespace cordon::sandbox

@@ -140,6 +140,18 @@ TEST_CASE("variables of the image are added, the policy's win, PATH is the image
   CHECK(plan_of(spec_of(BackendChoice::podman), facts).working_directory == "/home/cordon");
 }
 
+TEST_CASE("values that come later take the place of those that were planned, save the image's") {
+  LaunchSpec spec = spec_of(BackendChoice::podman);
+  Plan plan = plan_of(spec, host());
+  spec.environment.back() = "TOKEN=fetched";
+  set_environment(plan, spec);
+  CHECK(plan.environment == std::vector<std::string>{"PATH=/opt/bin:/usr/bin", "HOME=/home/cordon", "TOKEN=fetched",
+                                                     "NODE_ENV=production"});
+  Plan plain = plan_of(cordon::test::simple_spec(), able_host());
+  set_environment(plain, spec);
+  CHECK(plain.environment == spec.environment);
+}
+
 TEST_CASE("limits are the container's where the engine keeps them, and partial where not") {
   const Plan plan = plan_of(spec_of(BackendChoice::podman), host());
   CHECK(find_guarantee(plan, "limits.memory")->strength == Strength::enforced);
