@@ -115,7 +115,7 @@ policy::Policy with_resolved_paths(policy::Policy policy, const Caller& caller) 
       path = resolved(*expanded);
     }
   };
-  for (auto* grants : {&policy.isolation.read, &policy.isolation.write}) {
+  for (auto* grants : {&policy.isolation.read, &policy.isolation.write, &policy.isolation.unix_sockets}) {
     for (policy::Grant& grant : *grants) {
       resolve_path(grant.path);
     }

@@ -75,8 +75,12 @@ std::optional<Finding> not_shown(const Complaint& complaint, const Surroundings&
     case PathKind::symlink:
       return Finding{text::cat(why, "; it is reached through a symlink, so grant what that leads to"), {}};
     case PathKind::socket:
+      return Finding{text::cat(shown_path(outside),
+                               " is a socket: those that may be reached stand in "
+                               "isolation.unix_sockets"),
+                     {}};
     case PathKind::other:
-      return Finding{text::cat(shown_path(outside), " is a socket, a pipe or a device: those are not granted"), {}};
+      return Finding{text::cat(shown_path(outside), " is a pipe or a device: those are not granted"), {}};
     case PathKind::absent:
       break;
   }
@@ -124,6 +128,13 @@ std::optional<Finding> about_path(const Complaint& complaint, const Surroundings
   const ViewEntry* entry = entry_for(around.plan, complaint.path);
   if (entry == nullptr) {
     return not_shown(complaint, around, nullptr);
+  }
+  if (entry->steering && !entry->writable) {
+    // Never proposed: it would hand over what the user's other programs do.
+    return Finding{text::cat(shown_path(complaint.path),
+                             " decides what other programs do, and is read-only below a "
+                             "write grant, also where it does not exist"),
+                   {}};
   }
   switch (entry->kind) {
     case EntryKind::cover:
@@ -258,10 +269,11 @@ PathKind kind_outside(const std::string& path) {
   if (::lstat(path.c_str(), &info) != 0) {
     return PathKind::absent;
   }
-  return S_ISREG(info.st_mode)   ? PathKind::file
-         : S_ISDIR(info.st_mode) ? PathKind::directory
-         : S_ISLNK(info.st_mode) ? PathKind::symlink
-                                 : PathKind::other;
+  return S_ISREG(info.st_mode)    ? PathKind::file
+         : S_ISDIR(info.st_mode)  ? PathKind::directory
+         : S_ISLNK(info.st_mode)  ? PathKind::symlink
+         : S_ISSOCK(info.st_mode) ? PathKind::socket
+                                  : PathKind::other;
 }
 
 }  // namespace cordon::app

@@ -59,14 +59,20 @@ void compare_files(const catalog::LaunchFingerprint& reviewed, const catalog::La
 Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input) {
   catalog::LaunchFingerprint out;
   out.command = input.command;
-  const Result<std::string> executable = input.digests.digest(input.executable);
-  if (!executable) {
-    return std::unexpected(executable.error());
-  }
-  out.executable = *executable;
   const View view{input.mounts, input.cwd, input.search_path};
-  std::vector<NamedFile> files = interpreters(input.executable, view);
-  std::ranges::move(named_files(input.command, view), std::back_inserter(files));
+  std::vector<NamedFile> files;
+  if (!input.image_digest.empty()) {
+    out.executable = input.image_digest;
+    files = granted_files(input.arguments, view);
+  } else {
+    const Result<std::string> executable = input.digests.digest(input.executable);
+    if (!executable) {
+      return std::unexpected(executable.error());
+    }
+    out.executable = *executable;
+    files = interpreters(input.executable, view);
+    std::ranges::move(named_files(input.command, view), std::back_inserter(files));
+  }
   for (const NamedFile& file : files) {
     const Result<std::string> digest = input.digests.digest(file.outside);
     if (!digest) {

@@ -22,6 +22,8 @@ struct FingerprintInput {
   DigestCache digests = DigestCache("");    // of large files
   std::string cwd = {};                     // inside; relative words of the command start there
   std::string search_path = {};             // PATH inside
+  std::string image_digest = {};            // in place of an executable, with `arguments` of what the image starts
+  std::vector<std::string> arguments = {};
 };
 
 // `files` holds what named_files and interpreters find.

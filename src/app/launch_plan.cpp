@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <map>
 
+#include "app/container_launch.hpp"
 #include "app/expand.hpp"
 #include "app/fetchers.hpp"
 #include "app/fingerprint.hpp"
@@ -16,6 +17,7 @@
 #include "app/policy_lookup.hpp"
 #include "base/text.hpp"
 #include "run/files.hpp"
+#include "sandbox/container_command.hpp"
 
 namespace cordon::app {
 namespace {
@@ -23,6 +25,9 @@ namespace {
 // What a server finds programs in: the system's folders, and where its own interpreter lies.
 std::string inside_path(const sandbox::LaunchSpec& spec) {
   std::string out = "/usr/local/bin:/usr/bin:/bin";
+  if (!spec.image.reference.empty()) {
+    return out;  // of an image that says nothing else
+  }
   // The spelled one comes first: it is the environment's where a program is started through one (venv).
   for (const std::string& program : {spec.executable, spec.argv[0]}) {
     const std::string folder = parent_of(program);
@@ -178,6 +183,41 @@ Status add_home(const LaunchRequest& request, sandbox::LaunchSpec& spec) {
   return {};
 }
 
+Status add_image(const LaunchRequest& request, const std::vector<std::string>& command, sandbox::LaunchSpec& spec) {
+  if (Status translated = translate_container(request.policy, request.caller, command, spec); !translated) {
+    return translated;
+  }
+  spec.scratch = request.caller.state_folder() + "/launch";
+  if (request.depth == LaunchRequest::Depth::start) {
+    Result<std::string> made = run::ensure_private_folder(spec.scratch);
+    if (!made) {
+      return std::unexpected(made.error());
+    }
+    spec.scratch = std::move(*made);
+  }
+  return {};
+}
+
+Status add_program(const LaunchRequest& request, const std::vector<std::string>& command, sandbox::LaunchSpec& spec) {
+  if (starts_image(request.policy)) {
+    return add_image(request, command, spec);
+  }
+  if (Status fits = refuse_container_command(request.policy, command); !fits) {
+    return fits;
+  }
+  const Result<Program> program = find_program(command.at(0), request.caller);
+  if (!program) {
+    return std::unexpected(program.error());
+  }
+  if (Status local = check_fetch(request, command, program->real); !local) {
+    return local;
+  }
+  spec.argv = command;
+  spec.argv[0] = program->path;
+  spec.executable = program->real;
+  return {};
+}
+
 void set_environment(const LaunchRequest& request, const std::map<std::string, std::string>& secrets,
                      PreparedLaunch& out) {
   out.environment_names.clear();
@@ -254,18 +294,7 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
   if (!grants) {
     return std::unexpected(grants.error());
   }
-  const Result<Program> program = find_program(command->at(0), request.caller);
-  if (!program) {
-    return std::unexpected(program.error());
-  }
-
-  if (const Status local = check_fetch(request, *command, program->real); !local) {
-    return std::unexpected(local.error());
-  }
   PreparedLaunch out;
-  out.spec.argv = *command;
-  out.spec.argv[0] = program->path;
-  out.spec.executable = program->real;
   out.spec.mounts = std::move(grants->mounts);
   out.spec.deny = std::move(grants->deny);
   out.spec.unix_sockets = std::move(grants->unix_sockets);
@@ -275,6 +304,9 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
     return std::unexpected(cwd.error());
   }
   out.spec.cwd = std::move(*cwd);
+  if (const Status added = add_program(request, *command, out.spec); !added) {
+    return std::unexpected(added.error());
+  }
   const std::string search_path = search_path_of(policy.launch, out.spec);
   OwnPaths own = request.own;
   add_launch_paths(policy, request.caller, out.spec, search_path, own);
@@ -282,10 +314,12 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
   if (const Status guarded = check_write_grants(policy, request.caller, own); !guarded) {
     return std::unexpected(guarded.error());
   }
-  out.executable = witness(program->real);
-  Result<catalog::LaunchFingerprint> print =
-      fingerprint({policy, *command, program->real, out.spec.mounts,
-                   DigestCache(request.caller.state_folder() + "/digests"), out.spec.cwd, search_path});
+  const bool image = !out.spec.image.reference.empty();
+  out.executable = image ? FileWitness{} : witness(out.spec.executable);
+  Result<catalog::LaunchFingerprint> print = fingerprint(
+      {policy, *command, out.spec.executable, out.spec.mounts, DigestCache(request.caller.state_folder() + "/digests"),
+       out.spec.cwd, search_path, image ? sandbox::image_digest(out.spec.image.reference).value_or("") : std::string(),
+       out.spec.argv});
   if (!print) {
     return std::unexpected(print.error());
   }

@@ -151,6 +151,17 @@ std::vector<NamedFile> named_files(const std::vector<std::string>& command, cons
   return out;
 }
 
+std::vector<NamedFile> granted_files(const std::vector<std::string>& arguments, const View& view) {
+  std::vector<std::string> words = {""};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<NamedFile> out = named_files(words, view);
+  std::erase_if(out, [&](const NamedFile& file) {
+    return std::ranges::none_of(view.mounts,
+                                [&](const sandbox::Mount& mount) { return is_within(file.inside, mount.target); });
+  });
+  return out;
+}
+
 std::vector<NamedFile> interpreters(const std::string& outside, const View& view) {
   std::vector<NamedFile> out;
   std::string script = outside;

@@ -27,6 +27,9 @@ struct View {
 // the program and is passed over.
 std::vector<NamedFile> named_files(const std::vector<std::string>& command, const View& view);
 
+// What the arguments of a program in an image name: of this machine, only files that a grant shows. All words count.
+std::vector<NamedFile> granted_files(const std::vector<std::string>& arguments, const View& view);
+
 // What runs the file when it begins with "#!": its interpreter, that one's interpreter if it is a script too, and the
 // program that /usr/bin/env is told to look for.
 std::vector<NamedFile> interpreters(const std::string& outside, const View& view);

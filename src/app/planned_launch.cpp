@@ -12,11 +12,14 @@
 
 #include "app/facts.hpp"
 #include "base/text.hpp"
+#include "core/policy/sensitive.hpp"
 #include "run/files.hpp"
 #include "sandbox/confine.hpp"
+#include "sandbox/container_plan.hpp"
 #include "sandbox/launch.hpp"
 #include "sandbox/probe_host.hpp"
 #include "sandbox/select.hpp"
+#include "sandbox/steering.hpp"
 
 namespace cordon::app {
 namespace {
@@ -101,7 +104,7 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
     return std::unexpected(prepared.error());
   }
   // The names were the same; now the values of secrets stand there too.
-  plan->environment = prepared->spec.environment;
+  sandbox::set_environment(*plan, prepared->spec);
   return PlannedLaunch{std::move(*prepared), std::move(*plan), std::move(gaps)};
 }
 
@@ -179,8 +182,13 @@ Result<audit::Writer> open_audit(const AuditRequest& request) {
 
 ServerWords server_words(const Caller& caller, const LoadedPolicy& loaded, const PlannedLaunch& planned,
                          run::Log& log) {
-  ServerWords::Setting setting{
-      .around = {.plan = planned.plan, .home = caller.home, .outside = kind_outside, .is_sensitive = never_proposed}};
+  ServerWords::Setting setting{.around = {.plan = planned.plan,
+                                          .home = caller.home,
+                                          .outside = kind_outside,
+                                          .is_sensitive = [home = caller.home](std::string_view path) {
+                                            return never_proposed(path) || policy::is_sensitive(path, home) ||
+                                                   sandbox::is_steering(path);
+                                          }}};
   setting.policy_path = loaded.location.path;
   setting.relayed = loaded.policy.launch.stderr_mode == policy::StderrMode::relay;
   setting.say = [&log](std::string_view line) { log.notice(line, run::monotonic_now()); };

@@ -6,8 +6,6 @@
 
 #include "app/paths.hpp"
 #include "base/text.hpp"
-#include "core/policy/sensitive.hpp"
-#include "sandbox/steering.hpp"
 
 namespace cordon::app {
 namespace {
@@ -80,8 +78,7 @@ bool never_proposed(std::string_view path) {
     // Of /home the folder itself, of the others all that lies in them.
     return folder == "/home" ? path == folder : is_within(path, folder);
   });
-  return system || path.find("/.") != std::string_view::npos || policy::is_sensitive(path) ||
-         sandbox::is_steering(path);
+  return system || path.find("/.") != std::string_view::npos;
 }
 
 }  // namespace cordon::app

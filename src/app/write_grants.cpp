@@ -175,15 +175,19 @@ OwnPaths own_paths(const Caller& caller, const std::string& policy_file, const s
 void add_launch_paths(const policy::Policy& policy, const Caller& caller, const sandbox::LaunchSpec& spec,
                       const std::string& search_path, OwnPaths& own) {
   const View view{spec.mounts, spec.cwd, search_path};
-  own.files.push_back(spec.argv[0]);
-  own.files.push_back(spec.executable);
-  append(own.files, way_to(spec.argv[0], spec.mounts));
-  append(own.files, way_to(spec.executable, spec.mounts));
-  append(own.files, interpreters(spec.executable, view));
-  append(own.files, named_files(spec.argv, view));
-  // What the client gave may have been a bare name as well.
-  if (policy.launch.command_from_client || policy.launch.command[0].find('/') == std::string::npos) {
-    add_searched(spec.argv[0], caller, own);
+  if (spec.image.reference.empty()) {
+    own.files.push_back(spec.argv[0]);
+    own.files.push_back(spec.executable);
+    append(own.files, way_to(spec.argv[0], spec.mounts));
+    append(own.files, way_to(spec.executable, spec.mounts));
+    append(own.files, interpreters(spec.executable, view));
+    append(own.files, named_files(spec.argv, view));
+    // What the client gave may have been a bare name as well.
+    if (policy.launch.command_from_client || policy.launch.command[0].find('/') == std::string::npos) {
+      add_searched(spec.argv[0], caller, own);
+    }
+  } else {
+    append(own.files, granted_files(spec.argv, view));
   }
   for (const auto& [name, secret] : policy.launch.secrets) {
     add_secret_paths(secret, caller, own);

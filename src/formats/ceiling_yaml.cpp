@@ -116,6 +116,9 @@ class Reader {
       case LimitKind::names:
         return read_items(node, path, limit, [this](const yaml::Node& item) { return read_name(item); });
       case LimitKind::paths:
+        if (path == "isolation.unix_sockets" && node.kind == yaml::Kind::plain && node.text == "none") {
+          return;  // as in a policy
+        }
         return read_items(node, path, limit, [this](const yaml::Node& item) { return read_path_glob(item); });
       case LimitKind::choices:
       case LimitKind::demands:
@@ -129,7 +132,7 @@ class Reader {
 
   void read_word_of(const CeilingKey& key, const yaml::Node& node, const std::string& path, Limit& limit) {
     if (node.kind == yaml::Kind::mapping || node.kind == yaml::Kind::sequence) {
-      if (path == "isolation.network" || path == "isolation.unix_sockets") {
+      if (path == "isolation.network") {
         faults_.unsupported(node.position, text::cat(path, " with a ", kind_name(node).substr(2)), "write none");
         return;
       }

@@ -34,6 +34,31 @@ struct BubblewrapFacts {
   Trial trial = {};
 };
 
+// What an image says of itself.
+struct ImageFacts {
+  bool found = false;
+  std::string platform = {};  // "linux/amd64"
+  std::vector<std::string> entrypoint = {};
+  std::vector<std::string> command = {};
+  std::vector<std::string> environment = {};  // NAME=value
+  std::string working_directory = {};
+  std::vector<std::string> volumes = {};
+};
+
+// A container engine. Tried only when it is named.
+struct ContainerFacts {
+  std::string path = {};  // of the client; empty: not installed in a system directory by root
+  std::string version = {};
+  std::string runtime = {};      // podman: which OCI runtime works
+  bool limits = false;           // a container can be limited in memory and processes as a whole
+  bool rootless = false;         // containers live in a user namespace of the caller's
+  std::string client_home = {};  // of the caller's account, where the client has its configuration
+  std::uint64_t most_open_files = 0;
+  std::uint64_t most_processes = 0;
+  Trial trial = {};
+  ImageFacts image = {};  // of the spec
+};
+
 enum class PathKind : std::uint8_t { absent, directory, file, symlink, socket, other };
 
 // One of the fixed system paths that presets may show inside.
@@ -100,6 +125,8 @@ struct HostFacts {
   bool seccomp = false;           // filters can be installed, and kill a process
   std::string architecture = {};  // "x86_64"; empty: one that the syscall table does not know
   BubblewrapFacts bubblewrap = {};
+  ContainerFacts podman = {};
+  ContainerFacts docker = {};
 
   std::vector<SystemPath> system_paths = {};
   ProgramFacts program = {};

@@ -90,6 +90,9 @@ std::string to_text(const Plan& plan) {
   if (!plan.tool.empty()) {
     out += text::cat("tool: ", text::printable(plan.tool), "\n");
   }
+  if (plan.in_container()) {
+    out += text::cat("image: ", text::printable(plan.container.image), "\n");
+  }
   if (!plan.none_reason.empty()) {
     out += text::cat("not isolated because: ", text::printable(plan.none_reason), "\n");
   }

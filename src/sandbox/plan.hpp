@@ -84,11 +84,21 @@ struct PlanSteps {
 
 // An argument of a wrapping tool. What is not literal is known at launch only: paths and descriptor numbers, and
 // whether something that is to be covered is a folder or a file.
-enum class ToolArgumentKind : std::uint8_t { literal, source, content, freeze, cover, bind, stage };
+// For a container: `mount`, the value of --mount for an entry, and `launch`, a text in which {name}, {folder} and
+// {stage} stand for what is chosen at launch.
+enum class ToolArgumentKind : std::uint8_t { literal, source, content, freeze, cover, bind, stage, mount, launch };
 struct ToolArgument {
   ToolArgumentKind kind = ToolArgumentKind::literal;
-  std::string text = {};    // literal
-  std::uint32_t entry = 0;  // source, content, freeze, cover, bind: index into Plan::view
+  std::string text = {};    // literal, launch
+  std::uint32_t entry = 0;  // source, content, freeze, cover, bind, mount: index into Plan::view
+};
+
+// What a launch by a container engine needs besides its arguments.
+struct ContainerPlan {
+  std::string image = {};        // "name@sha256:…"; empty: no container
+  std::string client_home = {};  // HOME of the client
+  std::string scratch = {};      // where the folder of the launch is made
+  bool map_owners = false;       // root's files are the server's inside
 };
 
 struct Plan {
@@ -113,9 +123,12 @@ struct Plan {
   bool unix_socket_calls = true;  // false: the filter refuses to make a Unix socket, save a connected pair
   Limits limits = {};             // defaults filled in
 
-  std::string tool = {};  // bubblewrap: its executable
+  std::string tool = {};  // bubblewrap, podman, docker: the executable
   std::vector<ToolArgument> tool_arguments = {};
+  ContainerPlan container = {};
   std::string none_reason = {};
+
+  bool in_container() const { return !container.image.empty(); }
 };
 
 // The guarantee of that name; null when the plan does not speak of it.

@@ -100,6 +100,14 @@ void visit_list(Visitor& visit, Items& items, Each&& each) {
   }
 }
 
+template <typename Visitor, typename Container>
+void visit_container(Visitor& visit, Container& container) {
+  visit(container.image);
+  visit(container.client_home);
+  visit(container.scratch);
+  visit(container.map_owners);
+}
+
 template <typename Visitor, typename PlanType, typename WitnessType>
 void visit_all(Visitor& visit, PlanType& plan, WitnessType& witness) {
   visit(plan.backend);
@@ -154,6 +162,7 @@ void visit_all(Visitor& visit, PlanType& plan, WitnessType& witness) {
     visit(item.text);
     visit(item.entry);
   });
+  visit_container(visit, plan.container);
   visit(plan.none_reason);
   for (auto& inode : witness.namespaces) {
     visit(inode);

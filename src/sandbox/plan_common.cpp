@@ -34,6 +34,9 @@ Status check_program(const LaunchSpec& spec, const HostFacts& facts) {
       return fail(Errc::policy_invalid, "an argument contains a NUL byte", "launch.command");
     }
   }
+  if (!spec.image.reference.empty()) {
+    return {};  // looked up inside
+  }
   if (!is_normal_path(spec.argv.front())) {
     return fail(Errc::internal, "argv[0] was not resolved to an absolute path", text::printable(spec.argv.front()));
   }

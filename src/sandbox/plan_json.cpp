@@ -92,6 +92,12 @@ void write_tool(json::Writer& out, const Plan& plan) {
       case ToolArgumentKind::stage:
         out.begin_object().member_bool("stage", true).end_object();
         break;
+      case ToolArgumentKind::mount:
+        out.begin_object().member("mount", plan.view.at(argument.entry).target).end_object();
+        break;
+      case ToolArgumentKind::launch:
+        out.begin_object().member("launch", argument.text).end_object();
+        break;
     }
   }
   out.end_array().end_object();
@@ -125,6 +131,9 @@ std::string to_json(const Plan& plan) {
   out.end_object();
   if (!plan.tool.empty()) {
     write_tool(out, plan);
+  }
+  if (plan.in_container()) {
+    out.member("image", plan.container.image).member_bool("map_owners", plan.container.map_owners);
   }
   if (!plan.none_reason.empty()) {
     out.member("none_reason", plan.none_reason);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "sandbox/container_plan.hpp"
 #include "sandbox/paths.hpp"
 #include "sandbox/view.hpp"
 
@@ -132,6 +133,9 @@ bool is_system_program(std::string_view path) {
 }
 
 std::vector<ViewEntry> base_view(const LaunchSpec& spec, const HostFacts& facts) {
+  if (!spec.image.reference.empty()) {
+    return container_base_view(spec, facts);
+  }
   std::vector<ViewEntry> view;
   for (const std::string_view path : {"/dev", "/etc", "/home", "/proc", "/run", "/var", "/var/tmp"}) {
     view.push_back(directory(path));

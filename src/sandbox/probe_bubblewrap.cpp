@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <ctime>
 
 #include "base/fd.hpp"
 #include "base/text.hpp"
@@ -30,9 +32,37 @@ bool is_roots(const std::string& path) {
          folder.st_uid == 0 && (folder.st_mode & kOthersWrite) == 0;
 }
 
-std::string find_in_system() {
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (const std::string& text : texts) {
+    list.push_back(const_cast<char*>(text.c_str()));
+  }
+  list.push_back(nullptr);
+  return list;
+}
+
+[[noreturn]] void exec_tool(const ToolRun& run, int output) {
+  const std::vector<char*> arguments = pointers(run.argv);
+  const std::vector<char*> environment = pointers(run.environment);
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if ((run.as_server_of == nullptr || become_server_uid(*run.as_server_of) == 0) && ::dup2(null, STDIN_FILENO) >= 0 &&
+      ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(run.errors ? output : null, STDERR_FILENO) >= 0) {
+    ::execve(arguments.front(), arguments.data(), environment.data());
+  }
+  ::_exit(127);
+}
+
+std::int64_t now_ms() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
+}
+
+}  // namespace
+
+std::string find_system_tool(std::string_view name) {
   for (const std::string_view place : kPlaces) {
-    std::string path = text::cat(place, "/bwrap");
+    std::string path = text::cat(place, "/", name);
     if (is_roots(path)) {
       return path;
     }
@@ -40,26 +70,13 @@ std::string find_in_system() {
   return {};
 }
 
-[[noreturn]] void exec_tool(const std::vector<std::string>& argv, const HostFacts& facts, int output) {
-  std::vector<char*> arguments;
-  for (const std::string& argument : argv) {
-    arguments.push_back(const_cast<char*>(argument.c_str()));
-  }
-  arguments.push_back(nullptr);
-  std::array<char*, 1> environment = {nullptr};
-  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (become_server_uid(facts) == 0 && ::dup2(null, STDIN_FILENO) >= 0 && ::dup2(output, STDOUT_FILENO) >= 0 &&
-      ::dup2(output, STDERR_FILENO) >= 0) {
-    ::execve(arguments.front(), arguments.data(), environment.data());
-  }
-  ::_exit(127);
+ToolOutput run_tool(const std::vector<std::string>& argv, const HostFacts& facts) {
+  return run_tool({.argv = argv, .as_server_of = &facts});
 }
 
-}  // namespace
-
-ToolOutput run_tool(const std::vector<std::string>& argv, const HostFacts& facts) {
+ToolOutput run_tool(const ToolRun& run) {
   constexpr std::size_t kMost = 65536;
-  constexpr int kPatienceMs = 5000;
+  const std::int64_t until = now_ms() + run.patience_ms;
   ToolOutput result;
   std::array<int, 2> ends = {-1, -1};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
@@ -74,16 +91,17 @@ ToolOutput run_tool(const std::vector<std::string>& argv, const HostFacts& facts
     return result;
   }
   if (child == 0) {
-    exec_tool(argv, facts, out.get());
+    exec_tool(run, out.get());
   }
   out.reset();
   std::array<char, 4096> buffer = {};
   for (;;) {
     pollfd one = {.fd = in.get(), .events = POLLIN, .revents = 0};
-    const int ready = ::poll(&one, 1, kPatienceMs);
+    const int ready = ::poll(&one, 1, static_cast<int>(std::max<std::int64_t>(until - now_ms(), 0)));
     const ssize_t length = ready > 0 ? ::read(in.get(), buffer.data(), buffer.size()) : 0;
     if (length <= 0 || result.text.size() > kMost) {
-      if (ready == 0) {
+      if (ready == 0 || length > 0) {
+        result.timed_out = ready == 0;
         ::kill(child, SIGKILL);
       }
       break;
@@ -147,7 +165,7 @@ Trial try_bubblewrap(const std::string& path, const HostFacts& facts) {
 
 BubblewrapFacts probe_bubblewrap(const HostFacts& facts) {
   BubblewrapFacts found;
-  found.path = find_in_system();
+  found.path = find_system_tool("bwrap");
   if (found.path.empty()) {
     found.trial = {.step = "find",
                    .error_number = ENOENT,

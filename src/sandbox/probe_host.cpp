@@ -92,7 +92,9 @@ Result<HostFacts> probe_host(const LaunchSpec& spec, const std::string& home, Pr
   facts.seccomp = can_filter();
   facts.architecture = filter_architecture();
   facts.system_paths = look_at_system();
-  facts.program = probe_program(spec, facts.home);
+  if (spec.image.reference.empty()) {
+    facts.program = probe_program(spec, facts.home);
+  }
   for (const Mount& mount : spec.mounts) {
     if (is_normal_path(mount.source)) {
       facts.sources.push_back(probe_source(mount.source));
@@ -114,6 +116,12 @@ Result<HostFacts> probe_host(const LaunchSpec& spec, const std::string& home, Pr
   if (everything || spec.backend == BackendChoice::bubblewrap ||
       (spec.backend == BackendChoice::automatic && !facts.namespaces.works)) {
     facts.bubblewrap = probe_bubblewrap(facts);
+  }
+  if (everything || spec.backend == BackendChoice::podman) {
+    facts.podman = probe_podman(spec, facts);
+  }
+  if (everything || spec.backend == BackendChoice::docker) {
+    facts.docker = probe_docker(spec, facts);
   }
   return facts;
 }

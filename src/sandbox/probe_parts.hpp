@@ -56,9 +56,28 @@ void find_steering(const LaunchSpec& spec, HostFacts& facts);
 struct ToolOutput {
   int status = -1;
   int error_number = 0;
+  bool timed_out = false;
   std::string text = {};
 };
 ToolOutput run_tool(const std::vector<std::string>& argv, const HostFacts& facts);
+
+// The same, as whoever we are unless `as_server_of` says whose server's uid it gets.
+struct ToolRun {
+  std::vector<std::string> argv = {};
+  std::vector<std::string> environment = {};
+  const HostFacts* as_server_of = nullptr;
+  bool errors = true;  // with what it says on stderr
+  int patience_ms = 5000;
+};
+ToolOutput run_tool(const ToolRun& run);
+
+// A program that root has installed in a system directory; never through PATH. Empty: there is none.
+std::string find_system_tool(std::string_view name);
+
+// Looks for podman or docker, starts a container of nothing to see which OCI runtime works and what it can limit, and
+// asks for the image of the spec.
+ContainerFacts probe_podman(const LaunchSpec& spec, const HostFacts& facts);
+ContainerFacts probe_docker(const LaunchSpec& spec, const HostFacts& facts);
 
 // In a child of root: becomes the server's uid for good. 0 or an errno.
 int become_server_uid(const HostFacts& facts);

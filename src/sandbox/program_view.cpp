@@ -101,6 +101,9 @@ std::string writable_grant(const LaunchSpec& spec, std::string_view place) {
 }
 
 Result<std::vector<ViewEntry>> program_view(const LaunchSpec& spec, const HostFacts& facts) {
+  if (!spec.image.reference.empty()) {
+    return std::vector<ViewEntry>();  // the image brings its own
+  }
   const ProgramFacts& program = facts.program;
   if (auto status = check_exposed(program); !status) {
     return std::unexpected(status.error());

@@ -50,9 +50,17 @@ struct Limits {
   std::optional<std::uint64_t> cpu_seconds = {};      // RLIMIT_CPU
 };
 
+// An image that is started in place of a program of this machine (podman, docker).
+struct ImageSpec {
+  std::string reference = {};                  // "name@sha256:…"; empty: none
+  std::optional<std::string> entrypoint = {};  // in place of the image's own
+  std::string platform = {};                   // what it has to be; empty: whatever it is
+};
+
 // What is asked for, with everything about the outside already resolved by the caller.
 struct LaunchSpec {
   std::vector<std::string> argv = {};             // argv[0]: absolute path of the real executable
+  ImageSpec image = {};                           // with one, argv holds only the arguments; may be empty
   std::string executable = {};                    // when argv[0] is another spelling (a venv's python): the real one
   std::vector<std::string> environment = {};      // NAME=value, complete; nothing else is passed
   std::string cwd = {};                           // inside; empty: HOME
@@ -70,6 +78,7 @@ struct LaunchSpec {
   std::optional<std::string> user = {};  // account to run as when started by root
   Limits limits = {};                    // written in the policy: required
   Limits default_limits = {};            // where `limits` says nothing; may hold in part only
+  std::string scratch = {};              // outside folder of ours for files of one launch (podman, docker)
   std::optional<StandIn> stand_in = {};
 };
 

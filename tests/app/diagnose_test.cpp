@@ -24,7 +24,7 @@ struct World {
   std::map<std::string, PathKind> outside = {
       {"/data", PathKind::directory},      {"/data/in", PathKind::directory}, {"/data/in/a.txt", PathKind::file},
       {"/srv/more", PathKind::directory},  {"/srv/more/x", PathKind::file},   {"/srv/link", PathKind::symlink},
-      {"/srv/socket", PathKind::other},    {"/etc/shadow", PathKind::file},   {"/home/u", PathKind::directory},
+      {"/srv/socket", PathKind::socket},   {"/etc/shadow", PathKind::file},   {"/home/u", PathKind::directory},
       {"/home/u/.ssh/id", PathKind::file}, {"/home/u/notes", PathKind::file}, {"/tmp/shared", PathKind::file},
       {"/srv/od\"d", PathKind::file},      {"/usr/lib/x", PathKind::file},    {"/home", PathKind::directory},
       {"/srv/\x1b[31m", PathKind::file},
@@ -50,6 +50,11 @@ struct World {
     add(EntryKind::bind, "/output", "/data/out", true, true);
     add(EntryKind::bind, "/elsewhere", "/srv/ro", false, true);
     add(EntryKind::cover, "/data/in/private", "/data/in/private", false, false);
+    for (const EntryKind kind : {EntryKind::bind, EntryKind::cover}) {
+      const char* target = kind == EntryKind::bind ? "/output/.vscode" : "/output/.cursor";
+      add(kind, target, target, false, true);
+      plan.view.back().steering = true;
+    }
   }
   Surroundings around() const {
     return {plan, "/home/u",
@@ -125,6 +130,17 @@ TEST_CASE("what the policy masks, and what may not run, is said without a way ou
   CHECK(world.proposal("ENOENT: open '/srv/socket'") == "");
   CHECK(holds(world.find("ENOENT: open '/srv/link'")->what, "symlink"));
   CHECK(world.proposal("ENOENT: open '/srv/link'") == "");
+}
+
+TEST_CASE("what steers other programs is named as that, and never proposed") {
+  const World world;
+  for (const char* path : {"/output/.vscode/settings.json", "/output/.cursor/mcp.json", "/output/.cursor"}) {
+    const auto finding = world.find(std::string("EROFS: read-only file system, open '") + path + "'");
+    REQUIRE(finding.has_value());
+    CHECK(holds(finding->what, "decides what other programs do"));
+    CHECK(finding->proposal == "");
+  }
+  CHECK(holds(world.find("ENOENT: open '/srv/socket'")->what, "isolation.unix_sockets"));
 }
 
 TEST_CASE("nothing sensitive, no home and no odd name is ever proposed") {
@@ -229,7 +245,7 @@ TEST_CASE("the last words of a server that failed are shown when nobody saw them
   }
 }
 
-TEST_CASE("what nobody proposes, as long as the list of sensitive places is not asked") {
+TEST_CASE("places that are never proposed, besides the sensitive ones") {
   for (const char* path :
        {"/etc/passwd", "/run/x", "/home/u/.aws/credentials", "/home", "/run/docker.sock", "/proc/1"}) {
     CHECK_MESSAGE(never_proposed(path), path);

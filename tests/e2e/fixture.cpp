@@ -49,12 +49,16 @@ Fixture::~Fixture() {
 
 void Fixture::write_policy(const std::string& catalog, const std::string& command) {
   const std::string server = setting("FAKE_SERVER");
+  // What a configuration would hold; the backend decides who really starts it.
+  const char* image = std::getenv("CORDON_TEST_IMAGE");
+  const std::string container =
+      image == nullptr ? std::string() : std::string("docker, run, -i, --rm, \"") + image + "\", ";
   write_text(folder_ + "/fake.yaml",
              "version: 1\n"
              "server: fake\n"
              "launch:\n"
-             "  command: [\"" +
-                 (command.empty() ? server : command) + "\", \"" + mark_ +
+             "  command: [" +
+                 container + "\"" + (command.empty() ? server : command) + "\", \"" + mark_ +
                  "\"]\n"
                  "  environment: {pass: [FAKE_SWITCHES]}\n"
                  "isolation:\n"

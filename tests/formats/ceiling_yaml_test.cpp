@@ -51,6 +51,12 @@ std::string places_of_faults(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("sockets are none or a list, and none is an empty list") {
+  CHECK(items(accept("version: 1\nisolation: {unix_sockets: none}\n"), "isolation.unix_sockets").empty());
+  CHECK(items(accept("version: 1\nisolation: {}\n"), "isolation.unix_sockets").empty());
+  CHECK(items(accept("version: 1\nisolation: {unix_sockets: [/run/x/*]}\n"), "isolation.unix_sockets") == "/run/x/*");
+}
+
 TEST_CASE("the sample ceiling is read, key by key") {
   const Ceiling ceiling = accept(data("ceiling.yaml"));
   CHECK(ceiling.file == "c");

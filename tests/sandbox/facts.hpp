@@ -7,6 +7,20 @@
 
 namespace cordon::test {
 
+inline constexpr const char* kImage =
+    "mcp/thing@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+inline sandbox::ContainerFacts able_engine(const char* path) {
+  return {.path = path,
+          .version = "28.0.1",
+          .limits = true,
+          .client_home = "/home/user",
+          .most_open_files = 20000,
+          .most_processes = 9999,
+          .trial = {.works = true},
+          .image = {.found = true, .platform = "linux/amd64", .entrypoint = {"server"}}};
+}
+
 // An ordinary user on a machine that can do everything.
 inline sandbox::HostFacts able_host() {
   sandbox::HostFacts facts;
@@ -17,6 +31,9 @@ inline sandbox::HostFacts able_host() {
   facts.seccomp = true;
   facts.architecture = "x86_64";
   facts.bubblewrap = {.path = "/usr/bin/bwrap", .version = "0.8.0", .disable_userns = true, .trial = {.works = true}};
+  facts.podman = able_engine("/usr/bin/podman");
+  facts.podman.rootless = true;
+  facts.docker = able_engine("/usr/bin/docker");
   facts.system_paths = {{.path = "/usr", .kind = sandbox::PathKind::directory},
                         {.path = "/bin", .kind = sandbox::PathKind::symlink, .link = "usr/bin"},
                         {.path = "/lib32", .kind = sandbox::PathKind::absent},
@@ -29,6 +46,7 @@ inline sandbox::HostFacts able_host() {
 inline sandbox::HostFacts root_on(sandbox::HostFacts facts) {
   facts.uid = facts.gid = 0;
   facts.server_uid = facts.server_gid = 65534;
+  facts.podman.rootless = false;
   return facts;
 }
 
@@ -38,6 +56,13 @@ inline sandbox::LaunchSpec simple_spec() {
   spec.environment = {"PATH=/usr/bin", "TOKEN=very-secret"};
   spec.require = {"filesystem", "network", "processes", "ipc", "syscalls", "environment", "descriptors", "devices"};
   return spec;
+}
+
+// Backends that start images get one.
+inline void give_image(sandbox::LaunchSpec& spec) {
+  if (spec.backend == sandbox::BackendChoice::podman || spec.backend == sandbox::BackendChoice::docker) {
+    spec.image.reference = kImage;
+  }
 }
 
 }  // namespace cordon::test

@@ -233,6 +233,7 @@ TEST_CASE("every backend's plan is reproducible, keeps secrets and reads back as
     LaunchSpec spec = simple_spec();
     spec.backend = backend->choice;
     spec.none_reason = "test";
+    cordon::test::give_image(spec);
     spec.require.clear();
     spec.limits.cpu_seconds = 7;
     const Plan plan = plan_of(spec, able_host());
@@ -287,6 +288,7 @@ TEST_CASE("every backend speaks of every guarantee") {
     LaunchSpec spec = simple_spec();
     spec.backend = backend->choice;
     spec.none_reason = "test";
+    cordon::test::give_image(spec);
     spec.require.clear();
     const Plan plan = plan_of(spec, able_host());
     for (const std::string_view guarantee : kGuarantees) {

@@ -13,6 +13,11 @@ constexpr Range kAnySize = {1, std::uint64_t{1} << 50U};
 void read_filesystem(Faults& faults, const yaml::Node& node, policy::Isolation& isolation) {
   const Section section(faults, node, "isolation.filesystem", {"runtime", "read", "write", "deny"});
   if (const yaml::Member* runtime = section.find("runtime")) {
+    if (isolation.backend == policy::Backend::podman || isolation.backend == policy::Backend::docker) {
+      faults.add(runtime->position,
+                 "isolation.filesystem.runtime shows programs of this machine; an image brings its own",
+                 "take runtime out");
+    }
     isolation.runtime = read_words(faults, runtime->value, "isolation.filesystem.runtime",
                                    {"node", "python", "system", "none"}, {"java", "browser"}, ListEmptiness::refused);
     const bool has_none = std::ranges::find(isolation.runtime, "none") != isolation.runtime.end();
@@ -115,8 +120,10 @@ void read_backend(Faults& faults, const Section& section, policy::Isolation& iso
                           {{"auto", Backend::automatic},
                            {"native", Backend::native},
                            {"bubblewrap", Backend::bubblewrap},
+                           {"podman", Backend::podman},
+                           {"docker", Backend::docker},
                            {"none", Backend::none}},
-                          {"landlock", "podman", "docker", "firejail", "srt", "seatbelt", "command"});
+                          {"landlock", "firejail", "srt", "seatbelt", "command"});
   section.text("reason", isolation.reason, {TextForm::free, Emptiness::refused});
   if (isolation.backend == Backend::none && section.find("reason") == nullptr) {
     faults.add(section.find("backend")->value.position,

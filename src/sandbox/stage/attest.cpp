@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include <memory>
 
 #include "base/text.hpp"
+#include "sandbox/stage/container_inside.hpp"
 #include "sandbox/stage/stage.hpp"
 
 namespace cordon::sandbox::stage {
@@ -96,7 +98,9 @@ Outcome attest_namespaces(const Stage& stage) {
   if (!inside) {
     return std::unexpected(inside.error());
   }
-  for (std::size_t i = 0; i < inside->size(); ++i) {
+  // Root's containers live in the machine's user namespace, as another uid and without a capability.
+  const std::size_t first = stage.plan.in_container() ? 1 : 0;
+  for (std::size_t i = first; i < inside->size(); ++i) {
     if (stage.witness.namespaces[i] == 0 || (*inside)[i] == stage.witness.namespaces[i]) {
       return refuse(text::cat("namespace ", i, " is the one outside"));
     }
@@ -120,10 +124,15 @@ bool is_read_only(const char* path) {
   return ::statvfs(path, &status) == 0 && (status.f_flag & ST_RDONLY) != 0;
 }
 
-// A folder without entries, or something that cannot be opened for reading.
+// A folder without entries, something that cannot be opened for reading, or the null device, which engines put over
+// files.
 bool is_hidden(const char* path) {
   const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) {
+    return true;
+  }
+  struct stat status = {};
+  if (::fstat(file.get(), &status) == 0 && S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3)) {
     return true;
   }
   const Folder folder(::opendir(path));
@@ -152,6 +161,9 @@ Outcome attest_view(const Stage& stage) {
     if (entry.kind == EntryKind::cover && there && !is_hidden(entry.target.c_str())) {
       return refuse(text::cat(entry.target, " is not hidden"));
     }
+  }
+  if (auto outcome = stage.plan.in_container() ? attest_container_mounts(stage.plan) : Outcome{}; !outcome) {
+    return outcome;
   }
   if (const UniqueFd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)); terminal) {
     return refuse("there is a terminal");

@@ -22,13 +22,38 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
+// The program of an image may be a word that PATH of the container resolves.
+std::string find_inside(const Plan& plan) {
+  if (plan.executable.find('/') != std::string::npos) {
+    return plan.executable;
+  }
+  constexpr std::string_view kPath = "PATH=";
+  for (const std::string& variable : plan.environment) {
+    if (!variable.starts_with(kPath)) {
+      continue;
+    }
+    for (const std::string_view folder : text::split(std::string_view(variable).substr(kPath.size()), ':')) {
+      std::string path = text::cat(folder, "/", plan.executable);
+      struct stat status = {};
+      if (folder.starts_with('/') && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+          ::access(path.c_str(), X_OK) == 0) {
+        return path;
+      }
+    }
+  }
+  return plan.executable;
+}
+
 Outcome check_executable(const Stage& stage) {
   const UniqueFd file(::open(stage.plan.executable.c_str(), O_PATH | O_CLOEXEC));
   struct stat status = {};
   if (!file || ::fstat(file.get(), &status) != 0) {
     return failed(stage.plan.executable);
   }
-  if (FileIdentity{status.st_dev, status.st_ino} != stage.plan.executable_identity) {
+  // In a container it is the image that is known, by its digest.
+  const bool known = stage.plan.executable_identity != FileIdentity{};
+  if ((known || !stage.plan.in_container()) &&
+      FileIdentity{status.st_dev, status.st_ino} != stage.plan.executable_identity) {
     return refuse(text::cat(stage.plan.executable, ": not the file that was planned; it was replaced meanwhile"));
   }
   return {};
@@ -48,6 +73,9 @@ void reset_signals() {
 }  // namespace
 
 void become_server(Stage& stage) {
+  if (stage.plan.in_container()) {
+    stage.plan.executable = find_inside(stage.plan);
+  }
   if (const Outcome outcome = check_executable(stage); !outcome) {
     report_and_exit(stage, "exec", outcome.error());
   }
@@ -63,7 +91,9 @@ void become_server(Stage& stage) {
   const int error_number = errno;
   std::string detail = errno_text(stage.plan.executable, error_number);
   if (error_number == ENOENT) {
-    detail += "; its interpreter or loader is not in the view: check isolation.filesystem.runtime";
+    detail += stage.plan.in_container()
+                  ? "; not in the image, or its interpreter or loader is not"
+                  : "; its interpreter or loader is not in the view: check isolation.filesystem.runtime";
   }
   report_and_exit(stage, "exec", {.detail = std::move(detail)});
 }

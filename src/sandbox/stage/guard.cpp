@@ -20,6 +20,7 @@
 #include <ctime>
 
 #include "base/text.hpp"
+#include "sandbox/stage/container.hpp"
 #include "sandbox/stage/privileges.hpp"
 #include "sandbox/stage/stage.hpp"
 
@@ -30,6 +31,9 @@ namespace {
 constexpr std::int64_t kInitGraceMs = 700;
 constexpr std::int64_t kGuardGraceMs = 800;
 constexpr std::int64_t kKeeperGraceMs = 900;
+// An engine tidies up after a container has ended; only then is its client through.
+constexpr std::int64_t kClientGraceMs = 3000;
+constexpr std::int64_t kContainerGraceMs = 15000;
 
 constexpr std::array kHandedOn = {SIGTERM, SIGINT, SIGHUP};
 
@@ -150,10 +154,16 @@ class OuterGuard {
 
   [[noreturn]] void run() {
     for (;;) {
-      std::array<pollfd, 4> watched = {watch(stage_.lifeline), watch(signals_), watch(stage_.ready_in), watch(errors_)};
+      std::array<pollfd, 5> watched = {watch(stage_.lifeline), watch(signals_), watch(stage_.ready_in), watch(errors_),
+                                       watch(stage_.container_listener)};
       (void)::poll(watched.data(), watched.size(), deadline_.poll_timeout_ms());
       if (readable(watched[0]) || deadline_.passed()) {
-        finish(end_all(child_));
+        end_and_finish();
+      }
+      if (readable(watched[4])) {
+        if (const Outcome given = hand_over(stage_); !given) {
+          report_and_exit(stage_, stage_.plan.backend, given.error());
+        }
       }
       if (readable(watched[3])) {
         take_errors();
@@ -168,6 +178,15 @@ class OuterGuard {
   }
 
  private:
+  [[noreturn]] void end_and_finish() {
+    if (!stage_.plan.in_container()) {
+      finish(end_all(child_));
+    }
+    const int status = end_container(stage_, child_, -1);
+    const int killed = end_all(status < 0 ? child_ : -1);
+    finish(status < 0 ? killed : status);
+  }
+
   void take_errors() {
     std::array<char, 1024> buffer = {};
     const ssize_t length = ::read(errors_.get(), buffer.data(), buffer.size());
@@ -192,13 +211,16 @@ class OuterGuard {
       if (number != SIGCHLD) {
         const auto byte = static_cast<char>(number);
         (void)!::write(stage_.leash_out.get(), &byte, 1);
-        deadline_.start(kGuardGraceMs);
+        deadline_.start(stage_.plan.in_container() ? kClientGraceMs : kGuardGraceMs);
       }
     }
     int status = 0;
     pid_t ended = 0;
     while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
       if (ended == child_) {
+        if (stage_.plan.in_container()) {
+          (void)end_container(stage_, -1, status);
+        }
         (void)end_all(-1);
         finish(status);
       }
@@ -276,7 +298,10 @@ void guard_from_outside(Stage& stage, pid_t child, UniqueFd tool_errors) {
   let_go_of_standard_descriptors();
   // A tool that dies leaves its pid 1 to us: only when that is gone, too, are we done.
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  shed_privileges();
+  // Removing a container takes the rights that making it took.
+  if (!stage.plan.in_container()) {
+    shed_privileges();
+  }
   OuterGuard(stage, child, std::move(tool_errors)).run();
 }
 
@@ -327,7 +352,7 @@ void guard_child(Stage& stage, pid_t child, UniqueFd hold) {
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
   (void)::prctl(PR_SET_DUMPABLE, 0);
   const UniqueFd signals = open_signals(stage);
-  const std::int64_t grace_ms = hold ? kKeeperGraceMs : kInitGraceMs;
+  const std::int64_t grace_ms = stage.plan.in_container() ? kContainerGraceMs : hold ? kKeeperGraceMs : kInitGraceMs;
   Deadline deadline;
   for (;;) {
     std::array<pollfd, 2> watched = {watch(stage.lifeline), watch(signals)};
@@ -343,6 +368,10 @@ void guard_child(Stage& stage, pid_t child, UniqueFd hold) {
       deadline.start(grace_ms);
     }
     if (deadline.passed()) {
+      if (stage.plan.in_container()) {
+        ::kill(child, SIGKILL);
+        (void)end_container(stage, -1, -1);
+      }
       (void)end_all(child);
       leave(stage, 128 + SIGKILL);
     }
@@ -356,7 +385,11 @@ void guard_child(Stage& stage, pid_t child, UniqueFd hold) {
     pid_t ended = 0;
     while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
       if (ended == child) {
+        if (stage.plan.in_container() && WIFSIGNALED(status)) {
+          (void)end_container(stage, -1, status);
+        }
         (void)end_all(-1);
+        remove_container_folder(stage);
         leave(stage, exit_code(status));
       }
     }

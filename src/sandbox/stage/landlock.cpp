@@ -9,6 +9,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "sandbox/stage/container_inside.hpp"
 #include "sandbox/stage/kernel.hpp"
 #include "sandbox/stage/stage.hpp"
 
@@ -81,6 +82,13 @@ Outcome restrict_with_landlock(Stage& stage) {
   }
   if (auto outcome = allow(ruleset.get(), "/", kLandlockReadDir); !outcome) {
     return outcome;
+  }
+  if (stage.plan.in_container()) {
+    for (const std::string& place : image_places(stage.plan)) {
+      if (auto outcome = allow(ruleset.get(), place, kReading | kLandlockExecute); !outcome) {
+        return outcome;
+      }
+    }
   }
   for (const ViewEntry& entry : stage.plan.view) {
     if (entry.steering) {

@@ -16,6 +16,7 @@
 
 #include "base/text.hpp"
 #include "sandbox/paths.hpp"
+#include "sandbox/stage/container.hpp"
 #include "sandbox/stage/kernel.hpp"
 #include "sandbox/stage/stage.hpp"
 
@@ -157,19 +158,19 @@ std::expected<UniqueFd, Failure> clone_mount(const ViewEntry& entry, int source,
 
 // bubblewrap opens by path and as the server's uid, which may not even reach what root grants. So the prepared mounts
 // are put where it can, in a mount namespace of our own; nobody else sees them.
-Outcome lay_out_for_tool(Stage& stage) {
+Outcome lay_out_for_tool(Stage& stage, const std::string& folder) {
   if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return failed("unshare mount namespace", "running_as_root");
   }
-  if (::mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=1m") != 0) {
-    return failed("mount /run");
+  if (::mount("tmpfs", folder.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=1m") != 0) {
+    return failed(text::cat("mount ", folder));
   }
   for (std::size_t i = 0; i < stage.plan.view.size(); ++i) {
     ViewEntry& entry = stage.plan.view[i];
     if (entry.kind != EntryKind::bind || entry.owners == Owners::as_outside) {
       continue;
     }
-    const std::string place = text::cat("/run/", i);
+    const std::string place = text::cat(folder, "/", i);
     struct stat status = {};
     if (::fstat(stage.sources[i].get(), &status) != 0) {
       return failed(entry.source);
@@ -189,6 +190,22 @@ Outcome lay_out_for_tool(Stage& stage) {
   return {};
 }
 
+// The same for podman, which opens by path, too. With an engine that lives elsewhere nothing can be prepared.
+Outcome lay_out_for_container(Stage& stage) {
+  if (auto made = make_container_folder(stage); !made) {
+    remove_container_folder(stage);
+    return made;
+  }
+  if (!stage.plan.container.map_owners) {
+    return {};
+  }
+  auto laid_out = lay_out_for_tool(stage, text::cat(stage.container_path, "/grants"));
+  if (!laid_out) {
+    remove_container_folder(stage);
+  }
+  return laid_out;
+}
+
 // A tool would make the place of a grant that lies inside another one, outside.
 Outcome check_nested(const Plan& plan, std::size_t index) {
   const ViewEntry& entry = plan.view[index];
@@ -206,6 +223,27 @@ Outcome check_nested(const Plan& plan, std::size_t index) {
   return {};
 }
 
+// What openat2 does, one component after the other. An engine's syscall profile has to refuse openat2, since what it
+// is asked for lies in memory.
+std::expected<UniqueFd, Failure> open_by_parts(const std::string& path) {
+  UniqueFd at(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  for (const std::string_view part : text::split(path, '/')) {
+    if (part.empty()) {
+      continue;
+    }
+    UniqueFd next(::openat(at.get(), std::string(part).c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status = {};
+    if (!next || ::fstat(next.get(), &status) != 0) {
+      return failed(path);
+    }
+    if (S_ISLNK(status.st_mode)) {
+      return refuse(describe_symlink(path));
+    }
+    at = std::move(next);
+  }
+  return at;
+}
+
 }  // namespace
 
 std::expected<UniqueFd, Failure> open_exactly(const std::string& path) {
@@ -214,6 +252,9 @@ std::expected<UniqueFd, Failure> open_exactly(const std::string& path) {
   how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   UniqueFd fd(kernel::openat2(AT_FDCWD, path.c_str(), how));
   if (!fd) {
+    if (errno == ENOSYS) {
+      return open_by_parts(path);
+    }
     if (errno == ELOOP) {
       return refuse(describe_symlink(path));
     }
@@ -224,8 +265,9 @@ std::expected<UniqueFd, Failure> open_exactly(const std::string& path) {
 
 Outcome open_sources(Stage& stage) {
   const bool for_tool = !stage.plan.tool.empty();
+  const bool maps_owners = stage.plan.switch_user || stage.plan.container.map_owners;
   UniqueFd owner_map;
-  if (stage.plan.switch_user) {
+  if (maps_owners) {
     auto made = make_owner_map(stage);
     if (!made) {
       return std::unexpected(made.error());
@@ -260,7 +302,7 @@ Outcome open_sources(Stage& stage) {
       }
     }
     const bool clones = entry.kind == EntryKind::bind || entry.kind == EntryKind::device;
-    if (clones && (!for_tool || (stage.plan.switch_user && entry.owners != Owners::as_outside))) {
+    if (clones && (!for_tool || (maps_owners && entry.owners != Owners::as_outside))) {
       source = clone_mount(entry, source->get(), owner_map.get());
       if (!source) {
         return std::unexpected(source.error());
@@ -268,7 +310,10 @@ Outcome open_sources(Stage& stage) {
     }
     stage.sources[i] = std::move(*source);
   }
-  return for_tool && stage.plan.switch_user ? lay_out_for_tool(stage) : Outcome{};
+  if (stage.plan.in_container()) {
+    return lay_out_for_container(stage);
+  }
+  return for_tool && stage.plan.switch_user ? lay_out_for_tool(stage, "/run") : Outcome{};
 }
 
 }  // namespace cordon::sandbox::stage

@@ -3,6 +3,8 @@
 //
 //   native:     launcher ── stage (outer steps) ── init, pid 1 (init steps) ── server (server steps, exec)
 //   bubblewrap: launcher ── stage (outer steps) ── keeper ── bwrap ── init, this program again ── server
+//   podman:     launcher ── stage (outer steps) ── keeper ── client     init, this program again ── server
+//   docker:     the same; the container's parent is the engine
 //
 // Every step is fatal. Nothing here reads argv, the environment or a path of its own: the plan says everything.
 #include <fcntl.h>
@@ -14,6 +16,8 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "sandbox/container_plan.hpp"
+#include "sandbox/stage/container.hpp"
 #include "sandbox/stage/kernel.hpp"
 #include "sandbox/stage/stage.hpp"
 
@@ -97,7 +101,7 @@ void read_plan(Stage& stage) {
   if (const Outcome outcome = open_guard_pipes(stage); !outcome) {
     report_and_exit(stage, "guard", outcome.error());
   }
-  auto tool = start_tool(stage);
+  auto tool = stage.plan.in_container() ? start_container(stage) : start_tool(stage);
   if (!tool) {
     report_and_exit(stage, stage.plan.backend, tool.error());
   }
@@ -134,7 +138,11 @@ int main(int argc, char** argv) {
   block_guarded_signals();
   Stage stage;
   stage.witness.umask = ::umask(0);
-  stage.inside = argc == 2 && std::strcmp(argv[1], kInsideWord) == 0;
+  const bool contained = argc == 2 && argv[1] == cordon::sandbox::kContainedWord;
+  if (contained) {
+    receive_descriptors();
+  }
+  stage.inside = contained || (argc == 2 && std::strcmp(argv[1], kInsideWord) == 0);
   stage.status = cordon::UniqueFd(kStatusFd);
   stage.lifeline = cordon::UniqueFd(kLifelineFd);
   read_plan(stage);

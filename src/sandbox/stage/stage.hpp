@@ -50,6 +50,13 @@ struct Stage {
   UniqueFd root = {};                   // of the view while it is built
   std::string first_held = {};          // target of the first cover that holds something absent
   std::vector<dev_t> own_devices = {};  // file systems that are private to the view
+
+  // container.hpp
+  std::string container_name = {};
+  std::string container_path = {};   // of the folder of this launch
+  UniqueFd container_folder = {};    // locked: as long as somebody has it, the launch lives
+  UniqueFd container_listener = {};  // for its pid 1
+  std::vector<UniqueFd> for_init = {};
 };
 
 // Writes the status line, tells the outer stage, and ends the process.

@@ -97,6 +97,9 @@ Outcome add_argument(const Stage& stage, const ToolArgument& argument, Command& 
       return {};
     case ToolArgumentKind::stage:
       return {};  // comes after the arguments
+    case ToolArgumentKind::mount:
+    case ToolArgumentKind::launch:
+      return refuse("an argument for a container");
   }
   return {};
 }

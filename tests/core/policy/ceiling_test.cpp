@@ -84,7 +84,6 @@ TEST_CASE("the order of strictness of every word") {
   const std::map<std::string, std::string> expected = {{"launch.command_from_client", "true false"},
                                                        {"launch.environment.from_command", "true false"},
                                                        {"isolation.network", "none"},
-                                                       {"isolation.unix_sockets", "none"},
                                                        {"isolation.proc", "masked minimal"},
                                                        {"isolation.nested_userns", "true false"},
                                                        {"isolation.syscalls", "off default strict"},
@@ -228,6 +227,18 @@ TEST_CASE("grants: write implies read, and a denial makes a grant no smaller") {
   f.policy.isolation.read = {{"/srv", {}, {}, {}}};
   f.policy.isolation.deny = {{"/srv/private", {}, {}, {}}};
   CHECK(f.keys() == "isolation.filesystem.read");
+}
+
+TEST_CASE("each listed socket is accepted by an entry, and none by none") {
+  Fixture f;
+  f.items("isolation.unix_sockets", {});
+  CHECK(f.fits());
+  f.policy.isolation.unix_sockets = {{"/run/x/s", {}, {}, {}}};
+  CHECK(f.keys() == "isolation.unix_sockets");
+  f.items("isolation.unix_sockets", {"/run/x/*"});
+  CHECK(f.fits());
+  f.policy.isolation.unix_sockets.push_back({"/run/y", {}, {}, {}});
+  CHECK(f.keys() == "isolation.unix_sockets");
 }
 
 TEST_CASE("a rule is held to the strictest class, since it may meet a tool of any") {

@@ -69,12 +69,22 @@ TEST_CASE("backend none needs a reason, later backends are refused by name") {
   // What is required without being written is nothing then; what is written counts.
   CHECK(accept("isolation: {backend: none, reason: x}\n").isolation.require.empty());
   CHECK(accept("isolation: {backend: none, reason: x, require: [network]}\n").isolation.require == Strings{"network"});
-  for (const std::string name : {"landlock", "podman", "docker", "firejail", "srt", "seatbelt", "command"}) {
+  for (const std::string name : {"landlock", "firejail", "srt", "seatbelt", "command"}) {
     CHECK(faults("isolation: {backend: " + name + "}\n") ==
           "4:22: isolation.backend: " + name + " is not supported by this version");
   }
   CHECK(faults("isolation: {backend: bwrap}\n") ==
-        "4:22: isolation.backend must be one of auto, native, bubblewrap, none, not 'bwrap'");
+        "4:22: isolation.backend must be one of auto, native, bubblewrap, podman, docker, none, not 'bwrap'");
+}
+
+TEST_CASE("backends that start images take no presets of this machine") {
+  for (const std::string name : {"podman", "docker"}) {
+    const auto policy = accept("isolation: {backend: " + name + "}\n");
+    CHECK(policy.isolation.backend == (name == "podman" ? Backend::podman : Backend::docker));
+    CHECK(faults("isolation: {backend: " + name + ", filesystem: {runtime: [node]}}\n")
+              .find("isolation.filesystem.runtime shows programs of this machine; an image brings its own") !=
+          std::string::npos);
+  }
 }
 
 TEST_CASE("required guarantees are known ones, each once") {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// `docker run …` in a policy becomes a launch by podman or docker, by our flags. What its own flags ask for has to be
+// in the policy as well: nothing is added, and nothing silently left out.
+
+#include <string>
+#include <vector>
+
+#include "app/caller.hpp"
+#include "base/error.hpp"
+#include "core/policy/policy.hpp"
+#include "sandbox/spec.hpp"
+
+namespace cordon::app {
+
+// True when the policy names a backend that starts images.
+bool starts_image(const policy::Policy& policy);
+
+// For all other backends: policy_invalid when the command is docker's or podman's, since a client of an engine in a
+// sandbox reaches nothing. (With `none` it may run.)
+Status refuse_container_command(const policy::Policy& policy, const std::vector<std::string>& command);
+
+// Sets image and argv of `spec`, and its cwd where the policy says nothing; `spec.mounts` are the policy's grants.
+// policy_invalid for a command that cannot be translated, isolation_conflict for one that asks for more than the
+// policy.
+Status translate_container(const policy::Policy& policy, const Caller& caller, const std::vector<std::string>& command,
+                           sandbox::LaunchSpec& spec);
+
+}  // namespace cordon::app
