@@ -141,6 +141,7 @@ void visit_all(Visitor& visit, PlanType& plan, WitnessType& witness) {
   visit(plan.gid);
   visit(plan.landlock_abi);
   visit(plan.own_namespaces);
+  visit(plan.shared_host);
   visit(plan.syscall_filter);
   visit(plan.unix_socket_calls);
   visit(plan.limits.memory_bytes);
@@ -154,6 +155,8 @@ void visit_all(Visitor& visit, PlanType& plan, WitnessType& witness) {
     visit(item.text);
     visit(item.entry);
   });
+  visit_list(visit, plan.tool_environment, visit);
+  visit(plan.tool_namespaces);
   visit(plan.none_reason);
   for (auto& inode : witness.namespaces) {
     visit(inode);

@@ -16,37 +16,19 @@
 namespace cordon::sandbox {
 namespace {
 
-// System directories only: PATH belongs to whoever starts us.
-constexpr std::array<std::string_view, 3> kPlaces = {"/usr/bin", "/bin", "/usr/local/bin"};
-
-// A regular file of root's that nobody else can write, in a folder of the same kind.
-bool is_roots(const std::string& path) {
-  struct stat file = {};
-  struct stat folder = {};
-  const std::string parent = path.substr(0, path.rfind('/'));
-  constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
-  return ::stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode) && file.st_uid == 0 &&
-         (file.st_mode & kOthersWrite) == 0 && (file.st_mode & S_IXOTH) != 0 && ::stat(parent.c_str(), &folder) == 0 &&
-         folder.st_uid == 0 && (folder.st_mode & kOthersWrite) == 0;
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (const std::string& word : words) {
+    list.push_back(const_cast<char*>(word.c_str()));
+  }
+  list.push_back(nullptr);
+  return list;
 }
 
-std::string find_in_system() {
-  for (const std::string_view place : kPlaces) {
-    std::string path = text::cat(place, "/bwrap");
-    if (is_roots(path)) {
-      return path;
-    }
-  }
-  return {};
-}
-
-[[noreturn]] void exec_tool(const std::vector<std::string>& argv, const HostFacts& facts, int output) {
-  std::vector<char*> arguments;
-  for (const std::string& argument : argv) {
-    arguments.push_back(const_cast<char*>(argument.c_str()));
-  }
-  arguments.push_back(nullptr);
-  std::array<char*, 1> environment = {nullptr};
+[[noreturn]] void exec_tool(const std::vector<std::string>& argv, const HostFacts& facts,
+                            const std::vector<std::string>& variables, int output) {
+  std::vector<char*> arguments = pointers(argv);
+  std::vector<char*> environment = pointers(variables);
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   if (become_server_uid(facts) == 0 && ::dup2(null, STDIN_FILENO) >= 0 && ::dup2(output, STDOUT_FILENO) >= 0 &&
       ::dup2(output, STDERR_FILENO) >= 0) {
@@ -57,7 +39,8 @@ std::string find_in_system() {
 
 }  // namespace
 
-ToolOutput run_tool(const std::vector<std::string>& argv, const HostFacts& facts) {
+ToolOutput run_tool(const std::vector<std::string>& argv, const HostFacts& facts,
+                    const std::vector<std::string>& environment) {
   constexpr std::size_t kMost = 65536;
   constexpr int kPatienceMs = 5000;
   ToolOutput result;
@@ -74,7 +57,7 @@ ToolOutput run_tool(const std::vector<std::string>& argv, const HostFacts& facts
     return result;
   }
   if (child == 0) {
-    exec_tool(argv, facts, out.get());
+    exec_tool(argv, facts, environment, out.get());
   }
   out.reset();
   std::array<char, 4096> buffer = {};
@@ -105,11 +88,7 @@ constexpr std::array kNeeded = {"--args", "--perms", "--size", "--as-pid-1", "--
 void read_abilities(BubblewrapFacts& found, const HostFacts& facts) {
   struct stat status = {};
   found.setuid = ::stat(found.path.c_str(), &status) == 0 && (status.st_mode & S_ISUID) != 0;
-  const std::string version = run_tool({found.path, "--version"}, facts).text;
-  const std::size_t digits = version.find_first_of("0123456789");
-  if (digits != std::string::npos) {
-    found.version = version.substr(digits, version.find_first_not_of("0123456789.", digits) - digits);
-  }
+  found.version = version_in(run_tool({found.path, "--version"}, facts).text);
   const std::string help = run_tool({found.path, "--help"}, facts).text;
   const auto knows = [&help](std::string_view option) {
     return help.find(text::cat(option, " ")) != std::string::npos;
@@ -147,7 +126,7 @@ Trial try_bubblewrap(const std::string& path, const HostFacts& facts) {
 
 BubblewrapFacts probe_bubblewrap(const HostFacts& facts) {
   BubblewrapFacts found;
-  found.path = find_in_system();
+  found.path = find_in_system("bwrap");
   if (found.path.empty()) {
     found.trial = {.step = "find",
                    .error_number = ENOENT,

@@ -115,6 +115,12 @@ Result<HostFacts> probe_host(const LaunchSpec& spec, const std::string& home, Pr
       (spec.backend == BackendChoice::automatic && !facts.namespaces.works)) {
     facts.bubblewrap = probe_bubblewrap(facts);
   }
+  if (everything || spec.backend == BackendChoice::firejail) {
+    facts.firejail = probe_firejail(facts);
+  }
+  if (everything || spec.backend == BackendChoice::srt) {
+    facts.srt = probe_srt(spec.srt, facts);
+  }
   return facts;
 }
 

@@ -18,6 +18,19 @@ Trial try_namespaces(const HostFacts& facts);
 // Looks for bwrap in system directories (never through PATH), asks what it can, and runs it.
 BubblewrapFacts probe_bubblewrap(const HostFacts& facts);
 
+// Looks for a program of root's in system directories, never through PATH; empty: not there.
+std::string find_in_system(std::string_view name);
+
+FirejailFacts probe_firejail(const HostFacts& facts);
+
+// `cli`: what the policy names, empty: nothing.
+SrtFacts probe_srt(const std::string& cli, const HostFacts& facts);
+
+// The first run of digits and points; "0.8.0" of "bubblewrap 0.8.0".
+std::string version_in(std::string_view text);
+// At least that version, compared number by number.
+bool version_reaches(std::string_view version, std::string_view least);
+
 ProgramFacts probe_program(const LaunchSpec& spec, const std::string& home);
 
 // The first line of a script as the kernel takes it apart; `head`: the first 256 bytes, or all when it is shorter.
@@ -58,7 +71,8 @@ struct ToolOutput {
   int error_number = 0;
   std::string text = {};
 };
-ToolOutput run_tool(const std::vector<std::string>& argv, const HostFacts& facts);
+ToolOutput run_tool(const std::vector<std::string>& argv, const HostFacts& facts,
+                    const std::vector<std::string>& environment = {});
 
 // In a child of root: becomes the server's uid for good. 0 or an errno.
 int become_server_uid(const HostFacts& facts);

@@ -17,6 +17,16 @@ inline sandbox::HostFacts able_host() {
   facts.seccomp = true;
   facts.architecture = "x86_64";
   facts.bubblewrap = {.path = "/usr/bin/bwrap", .version = "0.8.0", .disable_userns = true, .trial = {.works = true}};
+  facts.firejail = {.path = "/usr/bin/firejail", .version = "0.9.72", .trial = {.works = true}};
+  facts.srt = {.cli = "/opt/srt/dist/cli.js",
+               .version = "0.0.83",
+               .helper = "/opt/srt/vendor/seccomp/x64/apply-seccomp",
+               .node = "/usr/bin/node",
+               .bwrap = "/usr/bin/bwrap",
+               .socat = "/usr/bin/socat",
+               .ripgrep = "/usr/bin/rg",
+               .trial = {.works = true}};
+  facts.seatbelt = {.works = true};
   facts.system_paths = {{.path = "/usr", .kind = sandbox::PathKind::directory},
                         {.path = "/bin", .kind = sandbox::PathKind::symlink, .link = "usr/bin"},
                         {.path = "/lib32", .kind = sandbox::PathKind::absent},

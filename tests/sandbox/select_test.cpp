@@ -115,6 +115,7 @@ TEST_CASE("started by root, no server runs as uid or gid 0") {
     LaunchSpec spec = simple_spec();
     spec.backend = backend->choice;
     spec.none_reason = "test";
+    spec.from_template = backend->choice == BackendChoice::command;
     spec.require.clear();
     const auto plan = select(spec, root_on(able_host()));
     REQUIRE(plan);

@@ -224,8 +224,10 @@ std::expected<UniqueFd, Failure> open_exactly(const std::string& path) {
 
 Outcome open_sources(Stage& stage) {
   const bool for_tool = !stage.plan.tool.empty();
+  // Where the machine's paths are shown nothing is mounted by us: it is only remembered what is there.
+  const bool maps_owners = stage.plan.switch_user && !stage.plan.shared_host;
   UniqueFd owner_map;
-  if (stage.plan.switch_user) {
+  if (maps_owners) {
     auto made = make_owner_map(stage);
     if (!made) {
       return std::unexpected(made.error());
@@ -260,7 +262,7 @@ Outcome open_sources(Stage& stage) {
       }
     }
     const bool clones = entry.kind == EntryKind::bind || entry.kind == EntryKind::device;
-    if (clones && (!for_tool || (stage.plan.switch_user && entry.owners != Owners::as_outside))) {
+    if (clones && (!for_tool || (maps_owners && entry.owners != Owners::as_outside))) {
       source = clone_mount(entry, source->get(), owner_map.get());
       if (!source) {
         return std::unexpected(source.error());
@@ -268,7 +270,7 @@ Outcome open_sources(Stage& stage) {
     }
     stage.sources[i] = std::move(*source);
   }
-  return for_tool && stage.plan.switch_user ? lay_out_for_tool(stage) : Outcome{};
+  return for_tool && maps_owners ? lay_out_for_tool(stage) : Outcome{};
 }
 
 }  // namespace cordon::sandbox::stage
