@@ -61,7 +61,7 @@ async function weaker(native) {
   const missing = ['node', 'socat', 'rg'].filter((name) => !existsSync(`/usr/bin/${name}`));
   if (missing.length) return skip('srt', `there is no /usr/bin/${missing.join(', /usr/bin/')}`);
   const srt = path.join(options.modules, '@anthropic-ai/sandbox-runtime/dist/cli.js');
-  await servers(native.with({ backend: 'srt', isolation: { srt } }), ['v1']);
+  await servers(native.with({ backend: 'srt', isolation: { require, srt } }), ['v1']);
 }
 
 // The same program again as another user; its counts come back as the last line.
