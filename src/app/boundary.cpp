@@ -125,6 +125,11 @@ Result<TriedBoundary> try_boundary(const BoundaryTrial& trial) {
   if (const Result<run::OpenedFile> trusted = run::open_trusted(stage, {.max_bytes = kMaxProgramBytes}); !trusted) {
     return std::unexpected(trusted.error());
   }
+  if (!trial.spec.scratch.empty()) {
+    if (const Result<std::string> made = run::ensure_private_folder(trial.spec.scratch); !made) {
+      return std::unexpected(made.error());
+    }
+  }
   CanaryPlace place = CanaryPlace::state_folder;
   for (;;) {
     const auto canaries = plant_canaries(trial.caller, place, boundary::Parts::all);

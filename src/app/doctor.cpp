@@ -92,6 +92,10 @@ std::string reason_of(std::string_view backend, std::string_view names, const sa
 
 std::string unusable(const sandbox::Assessment& assessment) {
   Error error = assessment.error;
+  if (error.code == Errc::policy_invalid) {  // not the machine's fault: it wants an image, or the like
+    return text::cat("  ", assessment.backend, ": is tried under a policy of its own (mcp-cordon probe NAME): ",
+                     text::printable(error.detail, 2000), '\n');
+  }
   const std::string remedy = std::exchange(error.remedy, {});
   return text::cat("  ", assessment.backend, ": cannot be used: ", text::printable(error.to_string(), 2000),
                    remedy.empty() ? "\n" : text::cat("\n      do: ", text::printable(remedy, 1000), '\n'));

@@ -135,6 +135,7 @@ struct Verdicts {
 };
 
 constexpr std::string_view kLettersOfKinds = "nre";
+constexpr std::size_t kMostWordBytes = 64;
 
 std::string encoded(const std::vector<ToolAnswer>& answers, const std::string& secret) {
   std::string out;
@@ -172,7 +173,7 @@ Result<Verdicts> ask_apart(const Conversation& with, const std::string& secret, 
         }
         return encoded(*answers, secret);
       },
-      with.arguments.size() + 1);
+      kMostWordBytes);
   if (!word) {
     return std::unexpected(word.error());
   }

@@ -143,8 +143,8 @@ void terminal(const Request&, Result& result) {
 }
 
 void nodes(const Request&, Result& result) {
-  for (const char* path : {"/dev/ptmx", "/dev/console", "/dev/pts", "/dev/kmsg", "/dev/mem", "/dev/fuse", "/dev/kvm",
-                           "/dev/net/tun", "/dev/sda", "/dev/dri", "/dev/input", "/dev/snd"}) {
+  for (const char* path : {"/dev/ptmx", "/dev/console", "/dev/pts/ptmx", "/dev/kmsg", "/dev/mem", "/dev/fuse",
+                           "/dev/kvm", "/dev/net/tun", "/dev/sda", "/dev/dri", "/dev/input", "/dev/snd"}) {
     result.denied(path, [&] { return result_of_open(::open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)); });
   }
 }

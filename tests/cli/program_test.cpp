@@ -131,6 +131,9 @@ TEST_CASE("what covers of other programs' settings leave open is told at the sta
   CHECK(place.opening()["result"]);
   CHECK_FALSE(holds(place.last_stderr(), "write grant"));
   std::filesystem::create_symlink("AGENTS.md", place.at("proj/CLAUDE.md"));
+  CHECK(error_type(place.opening()) == "unsupported_isolation");
+  place.policy("  filesystem: {write: [{path: \"" + place.at("proj") +
+               "\", reason: a test}]}\ncatalog: {missing: flag}\n");
   CHECK(place.opening()["result"]);
   CHECK(holds(place.last_stderr(), "write grant: '" + place.at("proj/CLAUDE.md") + "': a symlink steers"));
   std::size_t left = 0;

@@ -15,6 +15,7 @@
 
 #include "base/text.hpp"
 #include "image.hpp"
+#include "planted.hpp"
 #include "sandbox/probe_host.hpp"
 #include "sandbox/select.hpp"
 
@@ -208,5 +209,25 @@ TEST_CASE("a container's launcher that is killed at any moment leaves nothing be
     let_pass(delay);
     ::kill(launcher, SIGKILL);
     CHECK(all_gone(place) == "");
+  }
+}
+
+TEST_CASE("podman holds against the probe") {
+  if (must_skip()) {
+    return;
+  }
+  const Place place;
+  const test::Planted planted;
+  const sandbox::Plan plan = planted.plan(BackendChoice::podman, [&](sandbox::LaunchSpec& spec) {
+    spec.argv = {"sh"};
+    spec.image.reference = image()->reference();
+    spec.scratch = place.scratch;
+    spec.require.clear();
+  });
+  const test::Look look = test::look(plan, planted);
+  CHECK(look.error == "");
+  for (const auto& finding : look.findings) {
+    CHECK_MESSAGE(finding.verdict != sandbox::boundary::Verdict::breached, finding.id, ": ", finding.attempt, ": ",
+                  finding.got);
   }
 }

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "sandbox/boundary/canaries.hpp"
+#include "sandbox/container_plan.hpp"
 #include "sandbox/paths.hpp"
 #include "sandbox/select.hpp"
 
@@ -128,7 +129,7 @@ std::vector<std::string> Canaries::arguments(const Plan& plan) const {
     add(text::cat("outside_", kind), namespace_of(kind));
   }
   if (!plan.steps.init.empty()) {
-    add("init", "stage");
+    add("init", plan.in_container() ? kContainerStage : std::string_view("mcp-cordon-stage"));
   }
   add("key", key_path());
   add("config", folder_ + "/outside/client.json");
@@ -144,6 +145,9 @@ std::vector<std::string> Canaries::arguments(const Plan& plan) const {
     if (shows(text::cat(folder_, "/", grant))) {
       add(grant, text::cat(folder_, "/", grant));
     }
+  }
+  if (plan.in_container()) {
+    add("image", "yes");
   }
   if (!plan.unix_socket_calls) {
     add("unix_calls", "none");
