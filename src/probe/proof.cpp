@@ -55,7 +55,8 @@ bool is_other(const Request& request, const char* kind) {
 std::string missing_init() {
   const std::string text = first_bytes("/proc/1/cmdline");
   const std::string init = text.substr(0, text.find('\0'));
-  if (init != "mcp-cordon-stage" && init != "/proc/self/fd/9") {
+  // As native, bubblewrap and the container engines start it.
+  if (init != "mcp-cordon-stage" && init != "/proc/self/fd/9" && init != "/.mcp-cordon/stage") {
     return "pid 1 is not the stage";
   }
   if (::getppid() != 1 || ::getpid() > 16) {

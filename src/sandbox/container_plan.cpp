@@ -227,7 +227,14 @@ Statements container_statements(const LaunchSpec& spec, const HostFacts& facts, 
   if (!spec.deny.empty()) {
     out.enforced("filesystem.deny", "covered");
   }
-  out.enforced("filesystem.proc", engine.is_podman ? "own /proc, masked" : "own /proc, masked as docker does");
+  if (engine.is_podman) {
+    out.enforced("filesystem.proc", "own /proc, masked");
+  } else {
+    // Its command line cannot name what to hide besides, and runtimes refuse mounts in /proc.
+    out.lacks("filesystem.proc", Strength::partial, "proc_unmasked",
+              "docker cannot hide kallsyms, modules and their like in /proc; use podman, or take filesystem out of "
+              "isolation.require");
+  }
   out.enforced("network.outside", "network namespace with lo only");
   out.enforced("processes.own", "pid namespace");
   out.enforced("processes.end", "own init; the container is removed by name");

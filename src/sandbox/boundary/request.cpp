@@ -130,6 +130,9 @@ std::vector<std::string> Canaries::arguments(const Plan& plan) const {
   if (!plan.steps.init.empty()) {
     add("init", "stage");
   }
+  if (plan.in_container()) {
+    add("image", "yes");
+  }
   add("key", key_path());
   add("config", folder_ + "/outside/client.json");
   add("socket", folder_ + "/outside/socket");
