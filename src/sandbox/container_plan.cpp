@@ -140,7 +140,12 @@ Status check_image(const LaunchSpec& spec, const Engine& engine) {
   const ImageFacts& image = engine.facts.image;
   if (spec.image.reference.empty()) {
     return fail(Errc::policy_invalid, text::cat("backend ", engine.name, " starts an image, and there is none"),
-                "launch.command", "write [docker, run, -i, --rm, NAME@sha256:…, ARGUMENT, …]");
+                "launch.command", "write [docker, run, -i, --rm, NAME@sha256:..., ARGUMENT, ...]");
+  }
+  if (spec.image.reference == kEmptyImage) {
+    return engine.is_podman ? Status()
+                            : fail(Errc::policy_invalid, text::cat(engine.name, " can be tried with an image only"), {},
+                                   "run mcp-cordon probe NAME for a policy that names one");
   }
   if (!image_digest(spec.image.reference)) {
     return fail(Errc::policy_invalid, "the image is not named by a digest", text::printable(spec.image.reference));
@@ -209,7 +214,12 @@ std::vector<ToolArgument> container_arguments(const Plan& plan, const LaunchSpec
   }
   out.at_launch("--mount", text::cat("type=bind,source={stage},target=", kContainerStage, ",readonly"));
   out.at_launch("--mount", text::cat("type=bind,source={folder}/socket,target=", kContainerSocket, ",readonly"));
-  out.add({"--entrypoint", kContainerStage, spec.image.reference, kContainedWord});
+  if (spec.image.reference == kEmptyImage) {
+    out.at_launch("--rootfs", "{folder}/root");
+    out.add({kContainerStage, kContainedWord});
+  } else {
+    out.add({"--entrypoint", kContainerStage, spec.image.reference, kContainedWord});
+  }
   return out.take();
 }
 

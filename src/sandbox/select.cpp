@@ -115,6 +115,9 @@ std::vector<Assessment> assess(const LaunchSpec& spec, const HostFacts& facts) {
     if (asked.none_reason.empty()) {
       asked.none_reason = "assessment";
     }
+    if (backend->images && asked.image.reference.empty()) {
+      asked.image.reference = kEmptyImage;
+    }
     const Result<Plan> plan = backend->plan(asked, facts);
     Assessment assessment{.backend = std::string(backend->name)};
     if (plan) {
