@@ -14,10 +14,12 @@
 #include "app/log_lines.hpp"
 #include "app/paths.hpp"
 #include "app/session_context.hpp"
+#include "app/trace_session.hpp"
 #include "audit/chain.hpp"
 #include "audit/folder.hpp"
 #include "base/text.hpp"
 #include "core/json/write.hpp"
+#include "run/files.hpp"
 
 namespace cordon::app {
 namespace {
@@ -155,6 +157,19 @@ Result<LaunchSummary> summarise(const audit::Folder& folder, const std::string& 
   return read ? Result<LaunchSummary>(std::move(out)) : std::unexpected(read.error());
 }
 
+// A trace that was removed, or is not the one of this log, counts as none.
+void add_trace(const Caller& caller, const std::string& server, LaunchSummary& summary) {
+  if (summary.trace().empty() || summary.trace() != trace_file_name(summary.file())) {
+    return;
+  }
+  Result<run::TrustedFile> file = run::read_trusted(
+      text::cat(trace_folder(caller.state_folder(), server), '/', summary.trace()), {.max_bytes = kMaxTraceFileBytes});
+  Result<FileAccess> access = file ? read_trace_file(std::move(file->content)) : std::unexpected(file.error());
+  if (access) {
+    summary.set_file_access(std::move(*access));
+  }
+}
+
 }  // namespace
 
 Result<std::string> compare_audit(const Caller& caller, const std::string& server, const AuditPair& pair, bool json) {
@@ -176,6 +191,7 @@ Result<std::string> compare_audit(const Caller& caller, const std::string& serve
     if (!summary) {
       return std::unexpected(summary.error());
     }
+    add_trace(caller, server, *summary);
     summaries.push_back(std::move(*summary));
   }
   return json ? comparison_json(server, summaries[0], summaries[1]) + '\n'

@@ -131,6 +131,54 @@ void write_counts(json::Writer& out, std::string_view key, std::string_view what
   out.end_array();
 }
 
+std::string access_of(const LaunchSummary& launch, const std::string& path) {
+  if (!launch.file_access()) {
+    return std::string(kNotObserved);
+  }
+  const auto found = launch.file_access()->find(path);
+  return found == launch.file_access()->end() ? std::string("-") : text::printable(found->second, 256);
+}
+
+std::string file_access_text(const LaunchSummary& before, const LaunchSummary& after) {
+  if (!before.file_access() && !after.file_access()) {
+    return text::cat("\nfile access: ", kNotObserved, '\n');
+  }
+  std::set<std::string> paths;
+  for (const LaunchSummary* launch : {&before, &after}) {
+    for (const auto& [path, what] : launch->file_access().value_or(FileAccess())) {
+      paths.insert(path);
+    }
+  }
+  std::string out = "\nfile access: (A; B)\n";
+  for (const std::string& path : paths) {
+    out +=
+        text::cat("  ", text::printable(path, 1024), ": ", access_of(before, path), "; ", access_of(after, path), '\n');
+  }
+  return out;
+}
+
+void write_file_access(json::Writer& out, const LaunchSummary& before, const LaunchSummary& after) {
+  out.key("file_access");
+  if (!before.file_access() && !after.file_access()) {
+    out.string(kNotObserved);
+    return;
+  }
+  out.begin_object();
+  for (const auto& [side, launch] : {std::pair("before", &before), std::pair("after", &after)}) {
+    out.key(side);
+    if (!launch->file_access()) {
+      out.string(kNotObserved);
+      continue;
+    }
+    out.begin_object();
+    for (const auto& [path, what] : *launch->file_access()) {
+      out.member(path, what);
+    }
+    out.end_object();
+  }
+  out.end_object();
+}
+
 }  // namespace
 
 std::string comparison_text(const LaunchSummary& before, const LaunchSummary& after) {
@@ -153,8 +201,7 @@ std::string comparison_text(const LaunchSummary& before, const LaunchSummary& af
   }
   out += table("calls", side_by_side(before.calls(), after.calls()));
   out += table("other records", side_by_side(before.others(), after.others()));
-  out += text::cat("\nfile access: ", kNotObserved, '\n');
-  return out;
+  return out + file_access_text(before, after);
 }
 
 std::string comparison_json(const std::string& server, const LaunchSummary& before, const LaunchSummary& after) {
@@ -179,7 +226,8 @@ std::string comparison_json(const std::string& server, const LaunchSummary& befo
   out.end_object();
   write_counts(out, "calls", "tool", "decision", side_by_side(before.calls(), after.calls()));
   write_counts(out, "records", "event", "reason", side_by_side(before.others(), after.others()));
-  out.member("file_access", kNotObserved).end_object();
+  write_file_access(out, before, after);
+  out.end_object();
   return out.take();
 }
 

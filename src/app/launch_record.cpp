@@ -128,6 +128,9 @@ std::string launch_record(const LaunchRecordInput& input) {
   if (!input.launch_differences.empty()) {
     add_strings(out, "launch_differences", input.launch_differences);
   }
+  if (!input.trace.empty()) {
+    out.member("trace", input.trace);
+  }
   out.member_bool("read_only", input.read_only).end_object();
   return out.take();
 }

@@ -19,6 +19,7 @@ struct LaunchRecordInput {
   const PlannedLaunch& planned;
   std::vector<std::string> launch_differences = {};  // let through by drift.launch: flag
   bool read_only = false;
+  std::string trace = {};  // name of the file that will say what the server touched; empty: it is not traced
 };
 
 // {"event":"launch",…}: digests, names and guarantees; no value of the environment, and argv masked.

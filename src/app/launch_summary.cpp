@@ -54,9 +54,12 @@ void LaunchSummary::take(std::string_view line) {
   const json::Value root = record->document.root();
   if (record->event == "launch") {
     launched_ = true;
+    trace_ = text_of(root, "trace");
     constexpr std::array<std::string_view, 5> kOfTheChain = {"seq", "time", "prev", "hash", "event"};
     for (const json::Member member : root.members()) {
-      if (const std::string key = member.key.string(); std::ranges::find(kOfTheChain, key) == kOfTheChain.end()) {
+      // The name of a trace is another one each time, and what it says has a section of its own.
+      const std::string key = member.key.string();
+      if (key != "trace" && std::ranges::find(kOfTheChain, key) == kOfTheChain.end()) {
         flatten(key, member.value);
       }
     }

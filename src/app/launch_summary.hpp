@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "app/trace_report.hpp"
 #include "core/json/value.hpp"
 
 namespace cordon::app {
@@ -23,8 +25,12 @@ class LaunchSummary {
 
   using Count = std::uint64_t;
   const std::string& file() const { return file_; }
-  const std::string& began() const { return began_; }      // time of the first record
-  bool launched() const { return launched_; }              // there is a record of a launch
+  const std::string& began() const { return began_; }  // time of the first record
+  bool launched() const { return launched_; }          // there is a record of a launch
+  const std::string& trace() const { return trace_; }  // name of the file of a traced launch; empty: it was none
+  // What that file says, when it could be read.
+  const std::optional<FileAccess>& file_access() const { return file_access_; }
+  void set_file_access(FileAccess access) { file_access_ = std::move(access); }
   const std::string& refusal() const { return refusal_; }  // why nothing was started; empty: it was
   Count damaged() const { return damaged_; }
   // The record of the launch: each value by its path, "guarantees.network.strength"; a list of names is as many paths
@@ -41,6 +47,8 @@ class LaunchSummary {
   std::string began_ = {};
   bool launched_ = false;
   std::string refusal_ = {};
+  std::string trace_ = {};
+  std::optional<FileAccess> file_access_ = {};
   Count damaged_ = 0;
   std::map<std::string, std::string> declared_ = {};
   std::map<std::pair<std::string, std::string>, Count> calls_ = {};

@@ -12,6 +12,7 @@
 
 #include "app/confirmations.hpp"
 #include "app/facts.hpp"
+#include "app/trace_session.hpp"
 #include "base/text.hpp"
 #include "core/policy/sensitive.hpp"
 #include "run/files.hpp"
@@ -91,6 +92,12 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
     }
     plan = std::move(*selected);
     gaps = std::move(host->steering_gaps);
+    if (request.trace) {
+      if (Status admitted = admit_trace(*plan); !admitted) {
+        return admitted;
+      }
+      plan->trace = true;
+    }
     const std::string digest = facts_digest(policy.launch, *plan);
     if (!request.expected_facts.empty() && digest != request.expected_facts) {
       return fail(Errc::isolation_conflict,
@@ -114,13 +121,13 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
 
 namespace {
 
-Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan& plan) {
+Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan& plan, int trace_fd = -1) {
   const std::string helper = caller.stage_path();
   // It decides what the server is held by, so it is judged like a policy.
   if (const Result<run::OpenedFile> trusted = run::open_trusted(helper, {.max_bytes = kMaxHelperBytes}); !trusted) {
     return std::unexpected(trusted.error());
   }
-  Result<sandbox::Launched> launched = sandbox::launch(plan, {.stage_path = helper});
+  Result<sandbox::Launched> launched = sandbox::launch(plan, {.trace_fd = trace_fd, .stage_path = helper});
   if (!launched) {
     return std::unexpected(launched.error());
   }
@@ -135,12 +142,12 @@ Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan&
 
 }  // namespace
 
-Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned) {
+Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned, int trace_fd) {
   const FileWitness& digested = planned.prepared.executable;
   if (sandbox::FileIdentity{digested.device, digested.inode} != planned.plan.executable_identity) {
     return changed_under_us(planned);
   }
-  Result<run::ServerProcess> server = start_plan(caller, planned.plan);
+  Result<run::ServerProcess> server = start_plan(caller, planned.plan, trace_fd);
   if (server && witness(planned.prepared.spec.executable) != digested) {
     end(server->pid, server->lifeline);
     return changed_under_us(planned);
@@ -184,15 +191,18 @@ Result<audit::Writer> open_audit(const AuditRequest& request) {
   return audit::Writer::open(std::move(config));
 }
 
+Surroundings surroundings(const Caller& caller, const sandbox::Plan& plan) {
+  return {.plan = plan,
+          .home = caller.home,
+          .outside = kind_outside,
+          .is_sensitive = [home = caller.home](std::string_view path) {
+            return never_proposed(path) || policy::is_sensitive(path, home) || sandbox::is_steering(path);
+          }};
+}
+
 ServerWords server_words(const Caller& caller, const LoadedPolicy& loaded, const PlannedLaunch& planned,
                          run::Log& log) {
-  ServerWords::Setting setting{.around = {.plan = planned.plan,
-                                          .home = caller.home,
-                                          .outside = kind_outside,
-                                          .is_sensitive = [home = caller.home](std::string_view path) {
-                                            return never_proposed(path) || policy::is_sensitive(path, home) ||
-                                                   sandbox::is_steering(path);
-                                          }}};
+  ServerWords::Setting setting{.around = surroundings(caller, planned.plan)};
   setting.policy_path = loaded.location.path;
   setting.relayed = loaded.policy.launch.stderr_mode == policy::StderrMode::relay;
   setting.say = [&log](std::string_view line) { log.notice(line, run::monotonic_now()); };

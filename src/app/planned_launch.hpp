@@ -30,7 +30,8 @@ struct PlanRequest {
   LaunchRequest::Depth depth = LaunchRequest::Depth::start;
   Admit admit = {};
   std::vector<std::string> own_files = {};  // more that no write grant may reach
-  std::string expected_facts = {};  // digest of the execution facts; empty: any
+  std::string expected_facts = {};          // digest of the execution facts; empty: any
+  bool trace = false;                       // unsupported_isolation where that cannot be done
 };
 
 // Nothing is started yet. What prepare_launch gives, unsupported_isolation when this host cannot do it, and
@@ -40,7 +41,8 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request);
 // Starts the plan and waits until the server's program runs. The program that runs is the one that was digested: the
 // stage executes the planned file alone, and the file must not have changed since. unsupported_isolation,
 // launch_failed, launch_changed, file_untrusted for our helper.
-Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned);
+// `trace_fd`: for a plan that is traced.
+Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned, int trace_fd = -1);
 
 // For run::ProxyConfig::before_first_byte: our own process gives up what it does not need for a session with the server
 // that was started as `child` (docs/isolation.md). unsupported_isolation, internal.
@@ -60,6 +62,9 @@ struct AuditRequest {
   std::vector<NamedSecret> secrets = {};
 };
 Result<audit::Writer> open_audit(const AuditRequest& request);
+
+// For everything that explains what was refused, and what would allow it. Borrows the plan.
+Surroundings surroundings(const Caller& caller, const sandbox::Plan& plan);
 
 // Listens to the server of this launch and explains on `log` what the sandbox refused it. All are borrowed.
 ServerWords server_words(const Caller& caller, const LoadedPolicy& loaded, const PlannedLaunch& planned, run::Log& log);

@@ -12,6 +12,7 @@
 #include "app/launch_record.hpp"
 #include "app/planned_launch.hpp"
 #include "app/session_context.hpp"
+#include "app/trace_session.hpp"
 #include "audit/writer.hpp"
 #include "base/text.hpp"
 #include "core/gate/session.hpp"
@@ -21,6 +22,9 @@
 
 namespace cordon::app {
 namespace {
+
+// How long the end waits for the summary of a trace: clients kill two seconds after the end of their input.
+constexpr std::int64_t kTraceWaitMs = 200;
 
 // For a session in which nothing was started and nothing passes, and whose log could not be opened.
 class NoRecords final : public run::RecordSink {
@@ -50,6 +54,7 @@ class RunCase {
   Status prepare();
   Status check_launch(const catalog::LaunchFingerprint& now);
   Status begin_audit();
+  Status begin_trace(const std::string& name);
   Status start();
   void record_refusal(const Error& error);
   gate::SessionConfig session_config(const std::optional<Error>& failure);
@@ -66,6 +71,7 @@ class RunCase {
   std::optional<audit::Writer> audit_ = {};
   MacKey key_ = {};
   run::LogConfig log_config_ = {};
+  std::optional<TraceSession> trace_ = {};
   run::ServerProcess server_ = {};
   bool unconfined_ = false;  // our own process could not be confined, so that the server was ended
 };
@@ -94,7 +100,8 @@ Status RunCase::prepare() {
                    .loaded = *loaded_,
                    .client_command = request_.client_command,
                    .admit = [this](const catalog::LaunchFingerprint& now) { return check_launch(now); },
-                   .expected_facts = request_.expected_facts});
+                   .expected_facts = request_.expected_facts,
+                   .trace = request_.trace});
   if (!planned) {
     return std::unexpected(planned.error());
   }
@@ -129,6 +136,27 @@ Status RunCase::begin_audit() {
   return {};
 }
 
+// While our own process may still make files and processes.
+Status RunCase::begin_trace(const std::string& name) {
+  if (!request_.trace) {
+    return {};
+  }
+  const std::string folder = trace_folder(request_.caller.state_folder(), loaded_->policy.server);
+  Result<TraceSession> trace = TraceSession::start({.server = loaded_->policy.server,
+                                                    .session = session_id_,
+                                                    .began = name.substr(0, name.find('-')),
+                                                    .policy_path = loaded_->location.path,
+                                                    .runtime = loaded_->policy.isolation.runtime,
+                                                    .around = surroundings(request_.caller, planned_->plan),
+                                                    .masker = Masker(planned_->prepared.secrets)},
+                                                   text::cat(folder, '/', name), log_config_.fd);
+  if (!trace) {
+    return std::unexpected(trace.error());
+  }
+  trace_ = std::move(*trace);
+  return {};
+}
+
 Status RunCase::start() {
   Result<MacKey> key = installation_key(request_.caller);
   if (!key) {
@@ -144,13 +172,25 @@ Status RunCase::start() {
     return opened;
   }
   // The record of what is about to be started comes before it is started.
-  const std::string record = launch_record({"run", *loaded_, snapshot_, *planned_, differences_, request_.read_only});
+  const std::string trace_name = request_.trace ? trace_file_name(audit_->path()) : std::string();
+  const std::string record =
+      launch_record({"run", *loaded_, snapshot_, *planned_, differences_, request_.read_only, trace_name});
   if (Status recorded = audit_->append(record); !recorded) {
     return recorded;
   }
-  Result<run::ServerProcess> server = start_server(request_.caller, *planned_);
+  if (Status listening = begin_trace(trace_name); !listening) {
+    return listening;
+  }
+  Result<run::ServerProcess> server = start_server(request_.caller, *planned_, trace_ ? trace_->pipe() : -1);
   if (!server) {
+    if (trace_) {
+      trace_->abandon();
+      trace_.reset();
+    }
     return std::unexpected(server.error());
+  }
+  if (trace_) {
+    trace_->let_go();
   }
   server_ = std::move(*server);
   return {};
@@ -238,6 +278,11 @@ Result<int> RunCase::talk(const std::optional<Error>& failure, run::Log& log) {
   }
   Result<int> status =
       run::run_proxy(std::move(proxy), engine, records ? static_cast<run::RecordSink&>(*records) : nothing, log);
+  if (trace_) {
+    // The server is gone; the rest is a line or two.
+    log.flush(run::monotonic_now());
+    trace_->wait(kTraceWaitMs);
+  }
   if (words) {
     words->ended(status && *status == exit_status(Errc::server_exited));
     log.listen({});

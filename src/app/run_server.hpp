@@ -16,6 +16,7 @@ struct RunRequest {
   PolicyChoice choice = {};
   std::vector<std::string> client_command = {};
   bool read_only = false;
+  bool trace = false;
   std::string expected_facts = {};  // digest; empty: any
   std::string version = {};
   int client_in = -1;  // borrowed

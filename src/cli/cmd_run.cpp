@@ -19,7 +19,8 @@ class Run final : public Command {
     options.flag("--read-only", read_only_, "let only tools pass whose reviewed class is `read`");
     options.values("--expect-facts", "SHA256", expected_facts_,
                    "start nothing unless the digest of the execution facts is this one");
-    options.unsupported_flag("--trace");
+    options.flag("--trace", trace_,
+                 "for development: list what the server touches and is denied, and propose a policy");
   }
 
   int execute(const Invocation& invocation) override {
@@ -38,8 +39,8 @@ class Run final : public Command {
       }
       facts = *expected;
     }
-    return app::run_server(
-        {invocation.caller, *choice, invocation.after, read_only_, facts, CORDON_VERSION, STDIN_FILENO, STDOUT_FILENO});
+    return app::run_server({invocation.caller, *choice, invocation.after, read_only_, trace_, facts, CORDON_VERSION,
+                            STDIN_FILENO, STDOUT_FILENO});
   }
 
  private:
@@ -57,6 +58,7 @@ class Run final : public Command {
   PolicyArgument policy_ = {};
   std::vector<std::string> expected_facts_ = {};
   bool read_only_ = false;
+  bool trace_ = false;
 };
 
 }  // namespace

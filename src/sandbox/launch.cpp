@@ -191,6 +191,14 @@ Result<Launched> launch(const Plan& plan, const LaunchOptions& options) {
   request.give(status->theirs, stage::kStatusFd);
   request.give(lifeline->theirs, stage::kLifelineFd);
   request.give(*plan_fd, stage::kPlanFd);
+  UniqueFd trace;
+  if (plan.trace) {
+    trace = UniqueFd(::fcntl(options.trace_fd, F_DUPFD_CLOEXEC, kParkingFd));
+    if (!trace) {
+      return failed("trace");
+    }
+    request.give(trace, stage::kTraceFd);
+  }
   // Through the descriptor, so that what was checked is what runs.
   auto pid = request.spawn(text::cat("/proc/self/fd/", program->get()));
   if (!pid) {

@@ -24,6 +24,7 @@ struct Launched {
 };
 
 struct LaunchOptions {
+  int trace_fd = -1;            // borrowed, write end of a pipe: for a plan that is traced
   std::string stage_path = {};  // empty: ../libexec/mcp-cordon/stage seen from our own executable
 };
 

@@ -146,6 +146,8 @@ struct Plan {
   std::string none_reason = {};
 
   bool in_container() const { return !container.image.empty(); }
+  // Init tells what the server touches (trace.hpp). It changes nothing of what is enforced, and so is in neither print.
+  bool trace = false;
 };
 
 // The guarantee of that name; null when the plan does not speak of it.

@@ -120,6 +120,18 @@ void visit_tool(Visitor& visit, PlanType& plan) {
   visit(plan.tool_namespaces);
 }
 
+template <typename Visitor, typename WitnessType>
+void visit_witness(Visitor& visit, WitnessType& witness) {
+  for (auto& inode : witness.namespaces) {
+    visit(inode);
+  }
+  visit_list(visit, witness.sources, [&](auto& item) {
+    visit(item.device);
+    visit(item.inode);
+  });
+  visit(witness.umask);
+}
+
 template <typename Visitor, typename PlanType, typename WitnessType>
 void visit_all(Visitor& visit, PlanType& plan, WitnessType& witness) {
   visit(plan.backend);
@@ -172,14 +184,8 @@ void visit_all(Visitor& visit, PlanType& plan, WitnessType& witness) {
   visit_tool(visit, plan);
   visit_container(visit, plan.container);
   visit(plan.none_reason);
-  for (auto& inode : witness.namespaces) {
-    visit(inode);
-  }
-  visit_list(visit, witness.sources, [&](auto& item) {
-    visit(item.device);
-    visit(item.inode);
-  });
-  visit(witness.umask);
+  visit(plan.trace);
+  visit_witness(visit, witness);
 }
 
 }  // namespace

@@ -41,9 +41,10 @@ sandbox::Plan Planted::plan(sandbox::BackendChoice backend,
   return std::move(*plan);
 }
 
-Look look(const sandbox::Plan& plan, const Planted& planted) {
+Look look(const sandbox::Plan& plan, const Planted& planted, int trace_fd) {
   Look out;
-  auto findings = sandbox::boundary::look(plan, planted.canaries(), {.launch = {.stage_path = CORDON_TEST_STAGE}});
+  auto findings = sandbox::boundary::look(plan, planted.canaries(),
+                                          {.launch = {.trace_fd = trace_fd, .stage_path = CORDON_TEST_STAGE}});
   if (!findings) {
     out.error = findings.error().to_string();
     return out;

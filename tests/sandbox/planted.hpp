@@ -32,7 +32,7 @@ struct Look {
   std::string error = {};  // why there are none
   int attempts = 0;
 };
-Look look(const sandbox::Plan& plan, const Planted& planted);
+Look look(const sandbox::Plan& plan, const Planted& planted, int trace_fd = -1);
 
 // What did not hold, one line each; empty: the boundary held and nothing that a server may do was denied.
 std::string wrong_in(const Look& look);

@@ -62,8 +62,8 @@ sandbox::Plan plan_for(const sandbox::LaunchSpec& spec) {
   return std::move(*plan);
 }
 
-sandbox::Launched start(const sandbox::Plan& plan) {
-  auto launched = sandbox::launch(plan, {.stage_path = CORDON_TEST_STAGE});
+sandbox::Launched start(const sandbox::Plan& plan, int trace_fd) {
+  auto launched = sandbox::launch(plan, {.trace_fd = trace_fd, .stage_path = CORDON_TEST_STAGE});
   if (!launched) {
     throw std::runtime_error(launched.error().to_string());
   }

@@ -28,7 +28,7 @@ sandbox::LaunchSpec spec_for(std::vector<std::string> argv, sandbox::BackendChoi
 // Makes the plan on this machine; a refusal is thrown as std::runtime_error (a test failure).
 sandbox::Plan plan_for(const sandbox::LaunchSpec& spec);
 
-sandbox::Launched start(const sandbox::Plan& plan);
+sandbox::Launched start(const sandbox::Plan& plan, int trace_fd = -1);
 
 // Launches, closes stdin after `input`, reads everything, waits.
 Outcome run(const sandbox::Plan& plan, const std::string& input = {});

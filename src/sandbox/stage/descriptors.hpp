@@ -13,7 +13,8 @@ enum Descriptor : int {
   kReadyFd = 7,     // write end: one byte when the server is about to be executed, or has failed
   kErrorFd = 8,     // the server's stderr, while a tool's own goes to the outer stage
   kBinaryFd = 9,    // this program
-  kFirstFreeFd = 10,
+  kTraceFd = 10,    // write end, with a traced plan only: what the server touches
+  kFirstFreeFd = 11,
 };
 
 // Tools that close low numbers, or use them, are given all of the above by this much higher.

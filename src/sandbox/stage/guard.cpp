@@ -23,6 +23,7 @@
 #include "sandbox/stage/container.hpp"
 #include "sandbox/stage/privileges.hpp"
 #include "sandbox/stage/stage.hpp"
+#include "sandbox/stage/tracer.hpp"
 
 namespace cordon::sandbox::stage {
 namespace {
@@ -34,6 +35,11 @@ constexpr std::int64_t kKeeperGraceMs = 900;
 // An engine tidies up after a container has ended; only then is its client through.
 constexpr std::int64_t kClientGraceMs = 3000;
 constexpr std::int64_t kContainerGraceMs = 15000;
+
+// How many stops of a traced server are looked at before the rest: it may make as many as it likes.
+constexpr int kStopsInARow = 256;
+// How long the end waits for a reader of the trace.
+constexpr int kTraceEndMs = 100;
 
 constexpr std::array kHandedOn = {SIGTERM, SIGINT, SIGHUP};
 
@@ -107,6 +113,12 @@ int next_signal(int signals) {
 bool readable(const pollfd& one) { return one.revents != 0; }
 
 pollfd watch(const UniqueFd& fd) { return {.fd = fd.get(), .events = POLLIN, .revents = 0}; }
+
+// Nothing to watch, unless a trace is held up by its reader.
+pollfd unsent(const Tracer* tracer) {
+  const bool waits = tracer != nullptr && tracer->unsent();
+  return {.fd = waits ? tracer->out_fd() : -1, .events = POLLOUT, .revents = 0};
+}
 
 // Everything that is a child of ours now; orphans become that because we are a subreaper.
 std::vector<pid_t> children() {
@@ -320,6 +332,7 @@ void guard_from_outside(Stage& stage, ToolProcess child) {
   stage.leash_in.reset();
   stage.ready_out.reset();
   stage.sources.clear();
+  stage.trace.reset();
   stage.binary.reset();
   let_go_of_standard_descriptors();
   // A tool that dies leaves its pid 1 to us: only when that is gone, too, are we done.
@@ -331,7 +344,7 @@ void guard_from_outside(Stage& stage, ToolProcess child) {
   OuterGuard(stage, std::move(child)).run();
 }
 
-void serve_as_init(Stage& stage, pid_t server) {
+void serve_as_init(Stage& stage, pid_t server, Tracer* tracer) {
   stage.status.reset();
   stage.ready_out.reset();
   let_go_of_standard_descriptors();
@@ -342,16 +355,24 @@ void serve_as_init(Stage& stage, pid_t server) {
     ::kill(server, number);
     deadline.start(kInitGraceMs);
   };
+  // The kernel takes the rest of the namespace along.
+  const auto end = [&](int status, int wait_ms) {
+    if (tracer != nullptr) {
+      tracer->finish(wait_ms);
+    }
+    ::_exit(status);
+  };
+  bool more = false;
   for (;;) {
-    std::array<pollfd, 3> watched = {watch(stage.lifeline), watch(stage.leash_in), watch(signals)};
-    (void)::poll(watched.data(), watched.size(), deadline.poll_timeout_ms());
+    std::array<pollfd, 4> watched = {watch(stage.lifeline), watch(stage.leash_in), watch(signals), unsent(tracer)};
+    (void)::poll(watched.data(), watched.size(), more ? 0 : deadline.poll_timeout_ms());
     if (readable(watched[0]) || deadline.passed()) {
-      ::_exit(128 + SIGKILL);  // the kernel takes the rest of the namespace along
+      end(128 + SIGKILL, 0);
     }
     if (readable(watched[1])) {
       char number = 0;
       if (::read(stage.leash_in.get(), &number, 1) != 1) {
-        ::_exit(128 + SIGKILL);
+        end(128 + SIGKILL, 0);
       }
       hand_on(number);
     }
@@ -360,12 +381,18 @@ void serve_as_init(Stage& stage, pid_t server) {
         hand_on(number);
       }
     }
+    more = false;
     int status = 0;
-    pid_t ended = 0;
-    while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
-      if (ended == server) {
-        ::_exit(exit_code(status));
+    pid_t pid = 0;
+    for (int count = 0; !more && (pid = ::waitpid(-1, &status, WNOHANG | __WALL)) > 0; ++count) {
+      const bool stop = tracer != nullptr && tracer->took(pid, status);
+      if (!stop && pid == server) {
+        end(exit_code(status), kTraceEndMs);
       }
+      more = count == kStopsInARow;
+    }
+    if (tracer != nullptr) {
+      tracer->flush();
     }
   }
 }

@@ -15,6 +15,7 @@
 #include "sandbox/stage/privileges.hpp"
 #include "sandbox/stage/stage.hpp"
 #include "sandbox/syscall_filter.hpp"
+#include "sandbox/trace_calls.hpp"
 
 namespace cordon::sandbox::stage {
 namespace {
@@ -32,6 +33,14 @@ Outcome limit(__rlimit_resource resource, std::string_view what, std::optional<s
   const rlimit next = {.rlim_cur = wanted, .rlim_max = wanted};
   if (::setrlimit(resource, &next) != 0) {
     return failed(what);
+  }
+  return {};
+}
+
+Outcome install(std::vector<sock_filter> code) {
+  const sock_fprog program = {.len = static_cast<unsigned short>(code.size()), .filter = code.data()};
+  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) {
+    return failed("seccomp", "no_seccomp");
   }
   return {};
 }
@@ -121,16 +130,18 @@ Outcome drop_capabilities(Stage& stage) {
 }
 
 Outcome filter_syscalls(Stage& stage) {
+  if (stage.plan.trace) {
+    // First, while nothing is refused yet. Which of two filters came first does not matter for what they answer.
+    if (auto outcome = install(build_trace_filter()); !outcome) {
+      return outcome;
+    }
+  }
   auto code = build_filter(stage.plan.unix_socket_calls ? UnixSockets::allowed : UnixSockets::refused,
                            stage.plan.shared_host ? Surroundings::shared : Surroundings::own);
   if (!code) {
     return refuse(code.error().detail, "platform");
   }
-  const sock_fprog program = {.len = static_cast<unsigned short>(code->size()), .filter = code->data()};
-  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) {
-    return failed("seccomp", "no_seccomp");
-  }
-  return {};
+  return install(std::move(*code));
 }
 
 }  // namespace cordon::sandbox::stage

@@ -49,8 +49,15 @@ Outcome enter_session(Stage& stage) {
 
 Outcome close_descriptors(Stage& stage) {
   // Whatever the launcher or its parents left open without close-on-exec ends here, before anything is opened.
-  if (kernel::close_range(kPlanFd, ~0U, 0) != 0) {
+  if (kernel::close_range(kPlanFd, kTraceFd - 1, 0) != 0 ||
+      kernel::close_range(stage.plan.trace ? kTraceFd + 1 : kTraceFd, ~0U, 0) != 0) {
     return failed("close_range");
+  }
+  if (stage.plan.trace) {
+    stage.trace = UniqueFd(kTraceFd);
+    if (::fcntl(stage.trace.get(), F_SETFD, FD_CLOEXEC) != 0) {
+      return failed("trace");
+    }
   }
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) < 0) {

@@ -10,6 +10,7 @@
 //
 // Every step is fatal. Nothing here reads argv, the environment or a path of its own: the plan says everything.
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@
 #include "sandbox/stage/container.hpp"
 #include "sandbox/stage/kernel.hpp"
 #include "sandbox/stage/stage.hpp"
+#include "sandbox/stage/tracer.hpp"
 
 namespace cordon::sandbox::stage {
 namespace {
@@ -96,7 +98,42 @@ void take_high_descriptors() {
       ::write(stage.ready_out.get(), &started, 1) != 1) {
     ::_exit(kFailureStatus);  // the guard is gone
   }
-  serve_as_init(stage, server);
+  serve_as_init(stage, server, nullptr);
+}
+
+Outcome set_dumpable(bool yes) {
+  if (::prctl(PR_SET_DUMPABLE, yes ? 1 : 0) != 0) {
+    return failed("prctl DUMPABLE");
+  }
+  return {};
+}
+
+// The server takes its first step when init follows it.
+[[noreturn]] void run_traced(Stage& stage) {
+  const auto must = [&](const Outcome& outcome) {
+    if (!outcome) {
+      report_and_exit(stage, "trace", outcome.error());
+    }
+  };
+  TraceGate gate;
+  must(gate.open());
+  // A process that is not dumpable cannot be followed. Once it is, nobody else can follow it, too, and it is closed
+  // again until it is the server.
+  must(set_dumpable(true));
+  const pid_t server = fork_or_exit(stage, "init");
+  if (server == 0) {
+    stage.trace.reset();
+    if (!gate.wait()) {
+      ::_exit(kFailureStatus);  // init has said why
+    }
+    must(set_dumpable(false));
+    run_server(stage);
+  }
+  must(set_dumpable(false));
+  Tracer tracer(std::move(stage.trace));
+  must(tracer.follow(server));
+  must(gate.release());
+  serve_as_init(stage, server, &tracer);
 }
 
 [[noreturn]] void run_init(Stage& stage) {
@@ -110,11 +147,14 @@ void take_high_descriptors() {
   if (stage.plan.shared_host) {
     run_init_in_tool(stage);
   }
+  if (stage.plan.trace) {
+    run_traced(stage);
+  }
   const pid_t server = fork_or_exit(stage, "init");
   if (server == 0) {
     run_server(stage);
   }
-  serve_as_init(stage, server);
+  serve_as_init(stage, server, nullptr);
 }
 
 // Inside a tool's sandbox: what it does not need is closed, the rest is as if we had forked.

@@ -46,6 +46,7 @@ struct Stage {
   UniqueFd held_out = {};              // open in guard and init: the places that were put somewhere are still needed
   UniqueFd swept_in = {};              // at its end when they are taken away again; the outermost guard alone has it
   UniqueFd binary = {};                // this program, for a tool to start it inside
+  UniqueFd trace = {};                 // init: what the server touches is told here
   std::vector<UniqueFd> sources = {};  // parallel to plan.view: O_PATH, or a detached mount
   UniqueFd self_status = {};           // of /proc/self, from before Landlock closes it (shared_host)
   UniqueFd self_descriptors = {};
@@ -112,7 +113,9 @@ struct ToolProcess {
 
 // guard.cpp: what the processes do once there is nothing left to set up. None returns.
 [[noreturn]] void guard_from_outside(Stage& stage, ToolProcess child);
-[[noreturn]] void serve_as_init(Stage& stage, pid_t server);
+class Tracer;
+// `tracer`: null unless the plan asks for one.
+[[noreturn]] void serve_as_init(Stage& stage, pid_t server, Tracer* tracer);
 // Without `hold` the child is the server itself (no isolation), else a keeper whose lifeline `hold` is.
 [[noreturn]] void guard_child(Stage& stage, pid_t child, UniqueFd hold);
 void block_guarded_signals();
