@@ -51,7 +51,7 @@ sandbox::Plan plan_for(const sandbox::LaunchSpec& spec, const std::string& home)
 
 double native_ms(const sandbox::Plan& plan, const std::string& stage) {
   const std::int64_t begin = now_ns();
-  Result<sandbox::Launched> launched = sandbox::launch(plan, {stage});
+  Result<sandbox::Launched> launched = sandbox::launch(plan, {.stage_path = stage});
   if (!launched) {
     die(launched.error().to_string());
   }
