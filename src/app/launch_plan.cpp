@@ -9,10 +9,12 @@
 #include <cerrno>
 #include <map>
 
+#include "app/command_template.hpp"
 #include "app/container_launch.hpp"
 #include "app/expand.hpp"
 #include "app/fetchers.hpp"
 #include "app/fingerprint.hpp"
+#include "app/host_home.hpp"
 #include "app/paths.hpp"
 #include "app/policy_lookup.hpp"
 #include "base/text.hpp"
@@ -56,10 +58,9 @@ std::map<std::string, std::string> environment_of(const policy::Launch& launch, 
   }
   // Outside folders mean nothing inside, so these three are ours unless the policy sets them.
   out["PATH"] = inside_path(spec);
-  out["HOME"] = spec.backend != sandbox::BackendChoice::none ? std::string(kInsideHome)
-                : spec.home_source.empty()                   ? std::string("/tmp")
-                                                             : spec.home_source;
-  out["TMPDIR"] = "/tmp";
+  const bool own_view = spec.backend != sandbox::BackendChoice::none && !sandbox::shows_host_paths(spec.backend);
+  out["HOME"] = own_view ? std::string(kInsideHome) : spec.home_source.empty() ? std::string("/tmp") : spec.home_source;
+  out["TMPDIR"] = spec.temp_source.empty() ? "/tmp" : spec.temp_source;
   for (const auto& [name, value] : launch.set) {
     out[name] = value;
   }
@@ -120,7 +121,7 @@ Result<std::string> inside_cwd(const policy::Policy& policy, const Caller& calle
   return path;
 }
 
-void copy_isolation(const policy::Isolation& isolation, sandbox::LaunchSpec& spec) {
+Status copy_isolation(const policy::Isolation& isolation, const Caller& caller, sandbox::LaunchSpec& spec) {
   spec.runtime = isolation.runtime;
   spec.backend = backend_of(isolation.backend);
   spec.none_reason = isolation.reason;
@@ -130,7 +131,17 @@ void copy_isolation(const policy::Isolation& isolation, sandbox::LaunchSpec& spe
   spec.user = isolation.user;
   spec.limits = {isolation.limits.memory_bytes, isolation.limits.processes, isolation.limits.open_files,
                  isolation.limits.file_size_bytes, isolation.limits.cpu_seconds};
+  if (!isolation.srt.empty()) {
+    Result<std::string> srt = expand_home(isolation.srt, caller.home);
+    if (!srt) {
+      return std::unexpected(srt.error());
+    }
+    spec.srt = std::move(*srt);
+  }
+  return {};
 }
+
+constexpr std::uint64_t kMaxTemplateProgram = 512'000'000;
 
 Status check_words(const std::vector<std::string>& words, const std::string& where) {
   for (const std::string& word : words) {
@@ -159,8 +170,49 @@ Status check_fetch(const LaunchRequest& request, const std::vector<std::string>&
               place_in(policy, policy.launch.position), fetch->remedy);
 }
 
+// What is started first: the server's program, or a template's, which decides what the server is held by and so is
+// judged like our own helper.
+Result<Program> program_of(const LaunchRequest& request, const std::vector<std::string>& command,
+                           const sandbox::LaunchSpec& spec) {
+  Result<Program> program = find_program(command.at(0), request.caller);
+  if (program && spec.from_template) {
+    const auto trusted = run::open_trusted(program->real, {.max_bytes = kMaxTemplateProgram});
+    if (!trusted) {
+      return std::unexpected(trusted.error());
+    }
+  }
+  if (program) {
+    if (const Status local = check_fetch(request, command, program->real); !local) {
+      return std::unexpected(local.error());
+    }
+  }
+  return program;
+}
+
+// Without a view there is nothing to put a home or a /tmp in: both are folders of ours, seen where they are.
+Status add_host_home(const LaunchRequest& request, sandbox::LaunchSpec& spec) {
+  const policy::Policy& policy = request.policy;
+  if (policy.launch.home != policy::HomeMode::kept) {
+    return fail(Errc::policy_invalid, "this backend has no view of its own to put a temporary home in",
+                place_in(policy, policy.launch.position), "take launch.home: temporary out");
+  }
+  const Result<HostHome> folders = request.depth == LaunchRequest::Depth::start
+                                       ? make_host_home(request.caller, policy.server)
+                                       : Result<HostHome>(host_home(request.caller, policy.server));
+  if (!folders) {
+    return std::unexpected(folders.error());
+  }
+  // As they will be named once they are made.
+  spec.home_source = resolved(folders->home);
+  spec.temp_source = resolved(folders->temporary);
+  return {};
+}
+
 Status add_home(const LaunchRequest& request, sandbox::LaunchSpec& spec) {
   const policy::Policy& policy = request.policy;
+  if (sandbox::shows_host_paths(spec.backend)) {
+    return add_host_home(request, spec);
+  }
   if (policy.launch.home != policy::HomeMode::kept) {
     return {};
   }
@@ -205,12 +257,9 @@ Status add_program(const LaunchRequest& request, const std::vector<std::string>&
   if (Status fits = refuse_container_command(request.policy, command); !fits) {
     return fits;
   }
-  const Result<Program> program = find_program(command.at(0), request.caller);
+  const Result<Program> program = program_of(request, command, spec);
   if (!program) {
     return std::unexpected(program.error());
-  }
-  if (Status local = check_fetch(request, command, program->real); !local) {
-    return local;
   }
   spec.argv = command;
   spec.argv[0] = program->path;
@@ -281,24 +330,40 @@ Result<std::vector<std::string>> effective_command(const policy::Policy& policy,
   return policy.launch.command;
 }
 
+namespace {
+
+Result<std::vector<std::string>> command_words(const LaunchRequest& request) {
+  Result<std::vector<std::string>> command = effective_command(request.policy, request.client_command);
+  if (command) {
+    if (const Status words = check_words(*command, place_in(request.policy, request.policy.launch.position)); !words) {
+      return std::unexpected(words.error());
+    }
+  }
+  return command;
+}
+
+}  // namespace
+
 Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
   const policy::Policy& policy = request.policy;
-  Result<std::vector<std::string>> command = effective_command(policy, request.client_command);
+  Result<std::vector<std::string>> command = command_words(request);
   if (!command) {
     return std::unexpected(command.error());
-  }
-  if (const Status words = check_words(*command, place_in(policy, policy.launch.position)); !words) {
-    return std::unexpected(words.error());
   }
   Result<Grants> grants = resolve_grants(policy, request.caller);
   if (!grants) {
     return std::unexpected(grants.error());
   }
   PreparedLaunch out;
+  if (const Status wrapped = put_in_template(policy, *command, out.spec); !wrapped) {
+    return std::unexpected(wrapped.error());
+  }
   out.spec.mounts = std::move(grants->mounts);
   out.spec.deny = std::move(grants->deny);
   out.spec.unix_sockets = std::move(grants->unix_sockets);
-  copy_isolation(policy.isolation, out.spec);
+  if (const Status copied = copy_isolation(policy.isolation, request.caller, out.spec); !copied) {
+    return std::unexpected(copied.error());
+  }
   Result<std::string> cwd = inside_cwd(policy, request.caller, out.spec.mounts);
   if (!cwd) {
     return std::unexpected(cwd.error());

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/confirmations.hpp"
 #include "app/facts.hpp"
 #include "base/text.hpp"
 #include "core/policy/sensitive.hpp"
@@ -81,6 +82,9 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
     if (!host) {
       return std::unexpected(host.error());
     }
+    if (Status known = add_confirmation(request.caller, policy.server, spec, *host); !known) {
+      return known;
+    }
     Result<sandbox::Plan> selected = sandbox::select(spec, *host);
     if (!selected) {
       return std::unexpected(selected.error());
@@ -146,8 +150,8 @@ Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunc
 
 Status confine_for_session(const sandbox::Plan& plan, pid_t child) {
   sandbox::OwnNeeds needs;
-  // Where the kernel does not end what the server leaves behind, we have to.
-  needs.signals = plan.own_namespaces ? sandbox::Signals::child : sandbox::Signals::anybody;
+  // Where neither the kernel nor two guards end what the server leaves behind, we have to.
+  needs.signals = plan.own_namespaces || plan.shared_host ? sandbox::Signals::child : sandbox::Signals::anybody;
   needs.child = child;
   if (plan.switch_user) {
     needs.become = sandbox::Identity{plan.uid, plan.gid};

@@ -59,6 +59,35 @@ struct ContainerFacts {
   ImageFacts image = {};  // of the spec
 };
 
+struct FirejailFacts {
+  std::string path = {};     // empty: not installed in a system directory by root
+  std::string version = {};  // "0.9.72"
+  Trial trial = {};
+};
+
+// Programs from system directories, the package from where the policy says.
+struct SrtFacts {
+  std::string cli = {};  // dist/cli.js
+  std::string version = {};
+  std::string helper = {};  // the package's apply-seccomp; empty: missing
+  std::string node = {};
+  std::string bwrap = {};
+  std::string socat = {};
+  std::string ripgrep = {};
+  Trial trial = {};
+};
+
+// What a probe has found out about a plan whose boundary is somebody else's; confirmation.hpp.
+struct ConfirmedDetail {
+  std::string name = {};  // of details()
+  bool held = false;      // every check was made, and none crossed
+};
+struct Confirmation {
+  std::string plan_key = {};
+  std::string boot_id = {};
+  std::vector<ConfirmedDetail> details = {};
+};
+
 enum class PathKind : std::uint8_t { absent, directory, file, symlink, socket, other };
 
 // One of the fixed system paths that presets may show inside.
@@ -127,6 +156,14 @@ struct HostFacts {
   BubblewrapFacts bubblewrap = {};
   ContainerFacts podman = {};
   ContainerFacts docker = {};
+  FirejailFacts firejail = {};  // this and what follows: found only when it is named, or for doctor
+  SrtFacts srt = {};
+  // Another system's.
+  Trial seatbelt = {.step = "platform",
+                    .reason = "platform",
+                    .hint = "seatbelt is a part of macOS; here, use native, bubblewrap or landlock"};
+  Confirmation confirmation = {};  // the last one of this server, whatever it is of; the caller reads the file
+  std::string boot_id = {};
 
   std::vector<SystemPath> system_paths = {};
   ProgramFacts program = {};

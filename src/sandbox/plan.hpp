@@ -30,8 +30,9 @@ enum class EntryKind : std::uint8_t {
 std::string_view name(EntryKind kind);
 
 // What becomes of owners when root started us and the server runs as another uid: an idmapped mount lets that uid use
-// what belongs to root outside.
-enum class Owners : std::uint8_t { as_outside, mapped_if_possible, mapped };
+// what belongs to root outside. Where nothing is mounted, a folder of ours can be given to that uid.
+enum class Owners : std::uint8_t { as_outside, mapped_if_possible, mapped, given };
+std::string_view name(Owners owners);
 
 struct ViewEntry {
   EntryKind kind = EntryKind::directory;
@@ -40,7 +41,7 @@ struct ViewEntry {
   std::string text = {};
   bool writable = false;
   bool executable = false;  // Landlock: files below may be executed
-  bool optional = false;    // freeze, cover: skipped when the kernel does not have it
+  bool optional = false;    // skipped when the kernel does not have it
   bool grant = false;       // asked for by the policy
   bool socket = false;      // bind: a listed Unix socket, the only ones of the outside that may be connected to
   bool steering = false;    // covers what steers other programs, or holds a folder above it in place
@@ -86,10 +87,21 @@ struct PlanSteps {
 // whether something that is to be covered is a folder or a file.
 // For a container: `mount`, the value of --mount for an entry, and `launch`, a text in which {name}, {folder} and
 // {stage} stand for what is chosen at launch.
-enum class ToolArgumentKind : std::uint8_t { literal, source, content, freeze, cover, bind, stage, mount, launch };
+enum class ToolArgumentKind : std::uint8_t {
+  literal,
+  source,
+  content,
+  freeze,
+  cover,
+  bind,
+  stage,
+  mount,
+  launch,
+  memory
+};
 struct ToolArgument {
   ToolArgumentKind kind = ToolArgumentKind::literal;
-  std::string text = {};    // literal, launch
+  std::string text = {};    // literal, launch; memory: content of a file whose path is the argument
   std::uint32_t entry = 0;  // source, content, freeze, cover, bind, mount: index into Plan::view
 };
 
@@ -119,13 +131,18 @@ struct Plan {
   std::uint32_t gid = 0;
   int landlock_abi = 0;
   bool own_namespaces = false;
+  // Names of the machine are shared: paths, processes, ipc. Filter and Landlock refuse what would reach across.
+  bool shared_host = false;
   bool syscall_filter = false;
   bool unix_socket_calls = true;  // false: the filter refuses to make a Unix socket, save a connected pair
   Limits limits = {};             // defaults filled in
 
-  std::string tool = {};  // bubblewrap, podman, docker: the executable
+  std::string tool = {};  // what starts our stage inside: its executable
   std::vector<ToolArgument> tool_arguments = {};
   ContainerPlan container = {};
+  std::vector<std::string> tool_environment = {};  // NAME=value, of the tool alone
+  // Bits by the order of stage::namespace_inodes(): what the tool is to make anew, where that is not everything.
+  std::uint32_t tool_namespaces = 0;
   std::string none_reason = {};
 
   bool in_container() const { return !container.image.empty(); }

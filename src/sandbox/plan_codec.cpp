@@ -108,6 +108,18 @@ void visit_container(Visitor& visit, Container& container) {
   visit(container.map_owners);
 }
 
+template <typename Visitor, typename PlanType>
+void visit_tool(Visitor& visit, PlanType& plan) {
+  visit(plan.tool);
+  visit_list(visit, plan.tool_arguments, [&](auto& item) {
+    visit(item.kind);
+    visit(item.text);
+    visit(item.entry);
+  });
+  visit_list(visit, plan.tool_environment, visit);
+  visit(plan.tool_namespaces);
+}
+
 template <typename Visitor, typename PlanType, typename WitnessType>
 void visit_all(Visitor& visit, PlanType& plan, WitnessType& witness) {
   visit(plan.backend);
@@ -149,6 +161,7 @@ void visit_all(Visitor& visit, PlanType& plan, WitnessType& witness) {
   visit(plan.gid);
   visit(plan.landlock_abi);
   visit(plan.own_namespaces);
+  visit(plan.shared_host);
   visit(plan.syscall_filter);
   visit(plan.unix_socket_calls);
   visit(plan.limits.memory_bytes);
@@ -156,12 +169,7 @@ void visit_all(Visitor& visit, PlanType& plan, WitnessType& witness) {
   visit(plan.limits.open_files);
   visit(plan.limits.file_size_bytes);
   visit(plan.limits.cpu_seconds);
-  visit(plan.tool);
-  visit_list(visit, plan.tool_arguments, [&](auto& item) {
-    visit(item.kind);
-    visit(item.text);
-    visit(item.entry);
-  });
+  visit_tool(visit, plan);
   visit_container(visit, plan.container);
   visit(plan.none_reason);
   for (auto& inode : witness.namespaces) {

@@ -62,6 +62,13 @@ Status check_environment(const LaunchSpec& spec) {
   return {};
 }
 
+std::string home_inside(const LaunchSpec& spec) {
+  if (!shows_host_paths(spec.backend)) {
+    return std::string(kHomeInside);
+  }
+  return spec.home_source.empty() ? "/" : spec.home_source;
+}
+
 // Landlock adds up what is allowed on the way to a file, across mounts: below a writable place it allows writing.
 bool inherits_writing(std::span<const ViewEntry> view) {
   return std::any_of(view.begin(), view.end(), [view](const ViewEntry& entry) {
@@ -148,7 +155,7 @@ Result<Plan> common_plan(const LaunchSpec& spec, const HostFacts& facts, std::st
   plan.uid = facts.server_uid;
   plan.gid = facts.server_gid;
   plan.limits = effective_limits(spec);
-  plan.working_directory = spec.cwd.empty() ? std::string(kHomeInside) : spec.cwd;
+  plan.working_directory = spec.cwd.empty() ? home_inside(spec) : spec.cwd;
   if (!is_normal_path(plan.working_directory)) {
     return fail(Errc::policy_invalid, "not an absolute path", "launch.cwd");
   }
@@ -183,6 +190,77 @@ Statements isolated_statements(const LaunchSpec& spec, const HostFacts& facts, s
   out.enforced("limits.processes", "RLIMIT_NPROC in a user namespace of its own");
   out.say(steering_guarantee(facts));
   out.say(unix_socket_guarantee(spec, facts, view));
+  return out;
+}
+
+Result<Plan> shared_plan(const LaunchSpec& spec, const HostFacts& facts, std::string_view backend) {
+  if (facts.landlock_abi == 0) {
+    return std::unexpected(
+        refused(backend, {}, {.reason = "landlock_abi0", .hint = "a kernel that was started with Landlock is needed"}));
+  }
+  if (spec.proc_minimal) {
+    return std::unexpected(
+        refused(backend, "filesystem.proc",
+                {.reason = "not_offered", .hint = text::cat(backend, " mounts no such /proc: use proc: masked")}));
+  }
+  auto plan = common_plan(spec, facts, backend);
+  if (!plan) {
+    return plan;
+  }
+  auto view = host_view(spec, facts, backend);
+  if (!view) {
+    return std::unexpected(view.error());
+  }
+  plan->view = std::move(*view);
+  plan->hostname.clear();
+  plan->shared_host = true;
+  plan->unix_socket_calls = false;
+  plan->landlock_abi = facts.landlock_abi;
+  plan->syscall_filter = spec.syscall_filter && facts.seccomp && !facts.architecture.empty();
+  return plan;
+}
+
+PlanSteps tool_steps(const Plan& plan) {
+  PlanSteps steps;
+  steps.outer = {Step::session, Step::descriptors, Step::sources};
+  if (plan.switch_user) {
+    steps.outer.push_back(Step::identity);
+  }
+  steps.init = {Step::identify_sources};
+  steps.server = server_steps(plan);
+  return steps;
+}
+
+Statements shared_statements(const LaunchSpec& spec, const HostFacts& facts, const Plan& plan) {
+  constexpr int kTruncateAbi = 3;
+  const std::string landlock = text::cat("Landlock ABI ", plan.landlock_abi);
+  Statements out;
+  out.enforced("filesystem.read", landlock);
+  say_filter(out, spec, facts);
+  if (!plan.syscall_filter) {
+    // Landlock alone leaves attributes of files, UDP, sockets by path, and System V and POSIX ipc.
+    for (const std::string_view detail : {"filesystem.write", "network.outside", "ipc.own", "ipc.unix_sockets"}) {
+      out.lacks(detail, Strength::no, spec.syscall_filter ? "no_seccomp" : "switched_off");
+    }
+  } else {
+    out.enforced("network.outside", "seccomp: no sockets but connected pairs");
+    out.enforced("ipc.own", text::cat("seccomp: no sockets, no System V or POSIX ipc; ", landlock));
+    out.enforced("ipc.unix_sockets", "seccomp: no sockets but connected pairs");
+    out.enforced("filesystem.write", text::cat(landlock, "; seccomp for modes, owners, times and attributes"));
+    if (plan.landlock_abi < kTruncateAbi) {
+      out.lacks("filesystem.write", Strength::no, text::cat("landlock_abi", plan.landlock_abi),
+                "files can be emptied: a kernel of version 6.2 or later keeps from that");
+    }
+  }
+  out.lacks("filesystem.steering", Strength::no, "not_offered",
+            "nothing can be covered here: grant folders without repositories and settings, or use native");
+  out.enforced("processes.end", "two guards that adopt orphans");
+  out.enforced("syscalls.privileges", "no_new_privs, capabilities zero");
+  out.enforced("environment.listed", "listed variables only");
+  out.enforced("descriptors.standard", "the three standard streams only");
+  out.enforced("devices.listed", text::cat("null, zero, full, random, urandom: ", landlock));
+  say_limits(out, spec);
+  out.lacks("limits.processes", Strength::partial, "counted_per_uid");
   return out;
 }
 

@@ -21,6 +21,15 @@ Error refused(std::string_view backend, std::string_view requirement, const Tria
 Statements isolated_statements(const LaunchSpec& spec, const HostFacts& facts, std::string_view by,
                                std::span<const ViewEntry> view);
 
+// What our stage gives where paths, processes and ipc of the machine are in view: by refusing, not by hiding.
+Statements shared_statements(const LaunchSpec& spec, const HostFacts& facts, const Plan& plan);
+
+// A plan that shows the machine's own paths, closed by Landlock and our filter: view and fields, without guarantees and
+// steps. unsupported_isolation where the kernel has no Landlock.
+Result<Plan> shared_plan(const LaunchSpec& spec, const HostFacts& facts, std::string_view backend);
+// Steps around a tool that starts our stage in it, where that is not pid 1.
+PlanSteps tool_steps(const Plan& plan);
+
 // The parts of it that need no namespace: our syscall filter, our resource limits (all but that of processes).
 void say_filter(Statements& out, const LaunchSpec& spec, const HostFacts& facts);
 void say_limits(Statements& out, const LaunchSpec& spec);

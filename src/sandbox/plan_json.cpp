@@ -31,7 +31,7 @@ void write_view(json::Writer& out, const Plan& plan) {
       out.member_bool("socket", true);
     }
     if (entry.owners != Owners::as_outside) {
-      out.member("owners", entry.owners == Owners::mapped ? "mapped" : "mapped_if_possible");
+      out.member("owners", name(entry.owners));
     }
     if (entry.size_bytes != 0) {
       out.member_int("size_bytes", number(entry.size_bytes));
@@ -98,9 +98,20 @@ void write_tool(json::Writer& out, const Plan& plan) {
       case ToolArgumentKind::launch:
         out.begin_object().member("launch", argument.text).end_object();
         break;
+      case ToolArgumentKind::memory:
+        out.begin_object().member("file", argument.text).end_object();
+        break;
     }
   }
-  out.end_array().end_object();
+  out.end_array();
+  if (!plan.tool_environment.empty()) {
+    out.key("environment").begin_array();
+    for (const std::string& variable : plan.tool_environment) {
+      out.string(variable);
+    }
+    out.end_array();
+  }
+  out.end_object();
 }
 
 }  // namespace
@@ -121,6 +132,9 @@ std::string to_json(const Plan& plan) {
   out.end_array().member("working_directory", plan.working_directory).member("hostname", plan.hostname);
   out.member_bool("switch_user", plan.switch_user).member_int("uid", plan.uid).member_int("gid", plan.gid);
   out.member_int("landlock_abi", plan.landlock_abi).member_bool("own_namespaces", plan.own_namespaces);
+  if (plan.shared_host) {
+    out.member_bool("shared_host", true);
+  }
   out.member_bool("syscall_filter", plan.syscall_filter).member_bool("unix_socket_calls", plan.unix_socket_calls);
   write_view(out, plan);
   write_limits(out, plan.limits);

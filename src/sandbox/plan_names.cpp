@@ -40,6 +40,20 @@ std::string_view name(EntryKind kind) {
   return "cover";
 }
 
+std::string_view name(Owners owners) {
+  switch (owners) {
+    case Owners::as_outside:
+      return "as_outside";
+    case Owners::mapped_if_possible:
+      return "mapped_if_possible";
+    case Owners::mapped:
+      return "mapped";
+    case Owners::given:
+      return "given";
+  }
+  return "as_outside";
+}
+
 std::string_view name(Step step) {
   switch (step) {
     case Step::session:

@@ -118,6 +118,7 @@ void add_etc(std::vector<ViewEntry>& view, const HostFacts& facts) {
 }  // namespace
 
 std::span<const std::string_view> system_path_list() { return kSystemPaths; }
+std::span<const std::string_view> device_list() { return kDevices; }
 
 bool is_known_preset(std::string_view preset) {
   return preset == "system" || preset == "node" || preset == "python" || preset == "none";

@@ -18,20 +18,6 @@
 namespace cordon::sandbox {
 namespace {
 
-// System directories only: PATH belongs to whoever starts us.
-constexpr std::array<std::string_view, 3> kPlaces = {"/usr/bin", "/bin", "/usr/local/bin"};
-
-// A regular file of root's that nobody else can write, in a folder of the same kind.
-bool is_roots(const std::string& path) {
-  struct stat file = {};
-  struct stat folder = {};
-  const std::string parent = path.substr(0, path.rfind('/'));
-  constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
-  return ::stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode) && file.st_uid == 0 &&
-         (file.st_mode & kOthersWrite) == 0 && (file.st_mode & S_IXOTH) != 0 && ::stat(parent.c_str(), &folder) == 0 &&
-         folder.st_uid == 0 && (folder.st_mode & kOthersWrite) == 0;
-}
-
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> list;
   for (const std::string& text : texts) {
@@ -60,18 +46,9 @@ std::int64_t now_ms() {
 
 }  // namespace
 
-std::string find_system_tool(std::string_view name) {
-  for (const std::string_view place : kPlaces) {
-    std::string path = text::cat(place, "/", name);
-    if (is_roots(path)) {
-      return path;
-    }
-  }
-  return {};
-}
-
-ToolOutput run_tool(const std::vector<std::string>& argv, const HostFacts& facts) {
-  return run_tool({.argv = argv, .as_server_of = &facts});
+ToolOutput run_tool(const std::vector<std::string>& argv, const HostFacts& facts,
+                    const std::vector<std::string>& environment) {
+  return run_tool({.argv = argv, .environment = environment, .as_server_of = &facts});
 }
 
 ToolOutput run_tool(const ToolRun& run) {
@@ -123,11 +100,7 @@ constexpr std::array kNeeded = {"--args", "--perms", "--size", "--as-pid-1", "--
 void read_abilities(BubblewrapFacts& found, const HostFacts& facts) {
   struct stat status = {};
   found.setuid = ::stat(found.path.c_str(), &status) == 0 && (status.st_mode & S_ISUID) != 0;
-  const std::string version = run_tool({found.path, "--version"}, facts).text;
-  const std::size_t digits = version.find_first_of("0123456789");
-  if (digits != std::string::npos) {
-    found.version = version.substr(digits, version.find_first_not_of("0123456789.", digits) - digits);
-  }
+  found.version = version_in(run_tool({found.path, "--version"}, facts).text);
   const std::string help = run_tool({found.path, "--help"}, facts).text;
   const auto knows = [&help](std::string_view option) {
     return help.find(text::cat(option, " ")) != std::string::npos;

@@ -123,6 +123,12 @@ Result<HostFacts> probe_host(const LaunchSpec& spec, const std::string& home, Pr
   if (everything || spec.backend == BackendChoice::docker) {
     facts.docker = probe_docker(spec, facts);
   }
+  if (everything || spec.backend == BackendChoice::firejail) {
+    facts.firejail = probe_firejail(facts);
+  }
+  if (everything || spec.backend == BackendChoice::srt) {
+    facts.srt = probe_srt(spec.srt, facts);
+  }
   return facts;
 }
 

@@ -18,6 +18,16 @@ Trial try_namespaces(const HostFacts& facts);
 // Looks for bwrap in system directories (never through PATH), asks what it can, and runs it.
 BubblewrapFacts probe_bubblewrap(const HostFacts& facts);
 
+FirejailFacts probe_firejail(const HostFacts& facts);
+
+// `cli`: what the policy names, empty: nothing.
+SrtFacts probe_srt(const std::string& cli, const HostFacts& facts);
+
+// The first run of digits and points; "0.8.0" of "bubblewrap 0.8.0".
+std::string version_in(std::string_view text);
+// At least that version, compared number by number.
+bool version_reaches(std::string_view version, std::string_view least);
+
 ProgramFacts probe_program(const LaunchSpec& spec, const std::string& home);
 
 // The first line of a script as the kernel takes it apart; `head`: the first 256 bytes, or all when it is shorter.
@@ -59,7 +69,8 @@ struct ToolOutput {
   bool timed_out = false;
   std::string text = {};
 };
-ToolOutput run_tool(const std::vector<std::string>& argv, const HostFacts& facts);
+ToolOutput run_tool(const std::vector<std::string>& argv, const HostFacts& facts,
+                    const std::vector<std::string>& environment = {});
 
 // The same, as whoever we are unless `as_server_of` says whose server's uid it gets.
 struct ToolRun {

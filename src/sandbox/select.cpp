@@ -115,6 +115,7 @@ std::vector<Assessment> assess(const LaunchSpec& spec, const HostFacts& facts) {
     if (asked.none_reason.empty()) {
       asked.none_reason = "assessment";
     }
+    asked.from_template = false;  // there is none without a policy
     const Result<Plan> plan = backend->plan(asked, facts);
     Assessment assessment{.backend = std::string(backend->name)};
     if (plan) {

@@ -25,6 +25,12 @@ enum class BackendChoice : std::uint8_t {
   none,
 };
 
+// No view of its own: what is seen is seen at its own path, and there is no private /tmp or /home/cordon.
+constexpr bool shows_host_paths(BackendChoice backend) {
+  return backend == BackendChoice::landlock || backend == BackendChoice::firejail || backend == BackendChoice::srt ||
+         backend == BackendChoice::seatbelt || backend == BackendChoice::command;
+}
+
 struct Mount {
   std::string source = {};  // outside: absolute, resolved, no symlink in it
   std::string target = {};  // inside: absolute
@@ -65,11 +71,14 @@ struct LaunchSpec {
   std::vector<std::string> environment = {};      // NAME=value, complete; nothing else is passed
   std::string cwd = {};                           // inside; empty: HOME
   std::string home_source = {};                   // outside folder for /home/cordon; empty: a temporary one
+  std::string temp_source = {};                   // outside folder for TMPDIR, with shows_host_paths()
   std::vector<Mount> mounts = {};                 // grants of the policy
   std::vector<std::string> deny = {};             // inside paths that are masked
   std::vector<std::string> unix_sockets = {};     // sockets of the outside, shown at their own path
   std::vector<std::string> runtime = {"system"};  // presets: node, python, system, none
   BackendChoice backend = BackendChoice::automatic;
+  std::string srt = {};                   // absolute path of the package's dist/cli.js, for BackendChoice::srt
+  bool from_template = false;             // argv is a template's whole command line, for BackendChoice::command
   std::string none_reason = {};           // from the policy, for BackendChoice::none
   std::vector<std::string> require = {};  // guarantee names; with `none` the caller passes only what was written
   bool proc_minimal = false;

@@ -106,6 +106,21 @@ void emit_search(Program& program, std::span<const Range> ranges) {
   emit_search(program, ranges.subspan(middle));
 }
 
+// What is said there takes the place of what holds elsewhere.
+void override_rules(std::map<int, Judgement>& all, std::span<const CallRule> overrides) {
+  const auto number_of = [](const CallRule& rule) { return rule.number >= 0 ? rule.number : call_number(rule.name); };
+  for (const CallRule& rule : overrides) {
+    if (const int number = number_of(rule); number >= 0) {
+      all[number].rules.clear();
+    }
+  }
+  for (const CallRule& rule : overrides) {
+    if (const int number = number_of(rule); number >= 0) {
+      all[number].rules.push_back(rule);
+    }
+  }
+}
+
 std::map<int, Judgement> judgements(const CallTable& table) {
   std::map<int, Judgement> all;
   for (int number = 0; number <= kTableEnd; ++number) {
@@ -128,6 +143,7 @@ std::map<int, Judgement> judgements(const CallTable& table) {
       all[number].rules.push_back(rule);
     }
   }
+  override_rules(all, table.overrides);
   return all;
 }
 
@@ -188,13 +204,14 @@ Result<std::vector<sock_filter>> build_filter(const CallTable& table) {
   return code;
 }
 
-Result<std::vector<sock_filter>> build_filter(UnixSockets sockets) {
+Result<std::vector<sock_filter>> build_filter(UnixSockets sockets, Surroundings surroundings) {
   std::vector<CallRule> kept(rules().begin(), rules().end());
   if (sockets == UnixSockets::refused) {
     // What is left gives the answer for families that are not listed.
     std::erase_if(kept, is_unix_socket_rule);
   }
-  return build_filter({allowed_calls(), kept, absent_calls()});
+  const auto overrides = surroundings == Surroundings::shared ? shared_rules() : std::span<const CallRule>();
+  return build_filter({allowed_calls(), kept, absent_calls(), overrides});
 }
 
 }  // namespace cordon::sandbox

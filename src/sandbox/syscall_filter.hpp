@@ -21,10 +21,15 @@ std::string filter_architecture();
 // Refused: socket() makes none, socketpair() still does.
 enum class UnixSockets : std::uint8_t { allowed, refused };
 
+// shared: there is no namespace of our own around; what would reach the machine's network, ipc, processes or the
+// attributes of its files is refused, too.
+enum class Surroundings : std::uint8_t { own, shared };
+
 // unsupported_isolation on an architecture that the filter does not know.
 Result<std::vector<sock_filter>> build_filter(const CallTable& table);
 // The one of a server.
-Result<std::vector<sock_filter>> build_filter(UnixSockets sockets = UnixSockets::allowed);
+Result<std::vector<sock_filter>> build_filter(UnixSockets sockets = UnixSockets::allowed,
+                                              Surroundings surroundings = Surroundings::own);
 
 // Number of a call on this architecture; negative when it has none.
 int call_number(std::string_view name);

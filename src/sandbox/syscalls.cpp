@@ -89,8 +89,9 @@ constexpr CallRule allow_node(std::string_view name, std::uint8_t argument, std:
   return allow_if(name, argument, S_IFMT | kSetId, type);
 }
 
+constexpr std::uint32_t kSocketType = 0xf;  // the rest are SOCK_CLOEXEC and SOCK_NONBLOCK
+
 constexpr CallRule allow_socket(std::uint32_t family, std::uint32_t type, std::uint32_t protocol) {
-  constexpr std::uint32_t kSocketType = 0xf;  // the rest are SOCK_CLOEXEC and SOCK_NONBLOCK
   return {"socket", 0, 3, {{{0, kInt, family}, {1, kSocketType, type}, {2, kInt, protocol}}}};
 }
 
@@ -153,6 +154,67 @@ constexpr std::array kRules = {
     numbered("mseal", 462),
 };
 
+constexpr CallRule never(std::string_view name) { return {name, EPERM}; }
+
+constexpr CallRule only_for_itself(std::string_view name) { return allow_if(name, 0, kInt, 0); }
+
+constexpr std::uint32_t kIoprioProcess = 1;  // IOPRIO_WHO_PROCESS
+
+constexpr std::array kSharedRules = {
+    // Whatever a socket is of, it reaches the machine's network or somebody's socket.
+    always("socket", EAFNOSUPPORT),
+    never("connect"),
+    never("bind"),
+    // A pair is harmless as long as it stays one: a datagram socket of a pair can still send to any address.
+    CallRule{"socketpair", 0, 2, {{{0, kInt, AF_UNIX}, {1, kSocketType, SOCK_STREAM}}}},
+    CallRule{"socketpair", 0, 2, {{{0, kInt, AF_UNIX}, {1, kSocketType, SOCK_SEQPACKET}}}},
+    always("socketpair", EAFNOSUPPORT),
+    never("shmget"),
+    never("shmat"),
+    never("shmctl"),
+    never("semget"),
+    never("semop"),
+    never("semctl"),
+    never("semtimedop"),
+    never("msgget"),
+    never("msgsnd"),
+    never("msgrcv"),
+    never("msgctl"),
+    never("mq_open"),
+    never("mq_unlink"),
+    never("mq_timedsend"),
+    never("mq_timedreceive"),
+    never("mq_notify"),
+    never("mq_getsetattr"),
+    // Landlock does not judge attributes, and whoever runs as the user owns the user's files.
+    never("chmod"),
+    never("fchmod"),
+    never("fchmodat"),
+    CallRule{"fchmodat2", EPERM, 0, {}, 452},
+    never("chown"),
+    never("fchown"),
+    never("lchown"),
+    never("fchownat"),
+    never("utime"),
+    never("utimes"),
+    never("futimesat"),
+    never("utimensat"),
+    never("setxattr"),
+    never("lsetxattr"),
+    never("fsetxattr"),
+    never("removexattr"),
+    never("lremovexattr"),
+    never("fremovexattr"),
+    // Of every process with the same uid, if it were not for this.
+    only_for_itself("prlimit64"),
+    only_for_itself("sched_setaffinity"),
+    only_for_itself("sched_setattr"),
+    only_for_itself("sched_setparam"),
+    only_for_itself("sched_setscheduler"),
+    CallRule{"setpriority", 0, 2, {{{0, kInt, 0}, {1, kInt, 0}}}},
+    CallRule{"ioprio_set", 0, 2, {{{0, kInt, kIoprioProcess}, {1, kInt, 0}}}},
+};
+
 constexpr std::array<std::string_view, 2> kAbsent = {"clone3", "openat2"};
 
 }  // namespace
@@ -160,6 +222,7 @@ constexpr std::array<std::string_view, 2> kAbsent = {"clone3", "openat2"};
 std::span<const std::string_view> allowed_calls() { return kAllowed; }
 std::span<const CallRule> rules() { return kRules; }
 bool is_unix_socket_rule(const CallRule& rule) { return rule.name == "socket" && rule.test[0].value == AF_UNIX; }
+std::span<const CallRule> shared_rules() { return kSharedRules; }
 std::span<const std::string_view> absent_calls() { return kAbsent; }
 
 }  // namespace cordon::sandbox

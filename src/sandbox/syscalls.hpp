@@ -39,6 +39,7 @@ struct CallTable {
   std::span<const std::string_view> allowed = {};  // whatever their arguments
   std::span<const CallRule> rules = {};
   std::span<const std::string_view> absent = {};
+  std::span<const CallRule> overrides = {};  // take the place of all that is said above of the same calls
 };
 
 // The server's list, in parts. Calls that are let through whatever their arguments.
@@ -47,6 +48,8 @@ std::span<const std::string_view> allowed_calls();
 bool is_unix_socket_rule(const CallRule& rule);
 // Rules by argument; those of one call stand together.
 std::span<const CallRule> rules();
+// What takes the place of all that is said above about a call where the machine's own names are in view.
+std::span<const CallRule> shared_rules();
 // Inside the table, but answered ENOSYS because programs fall back on it: their arguments lie in memory, where a
 // filter cannot look (clone3 for flags, openat2 for mode bits).
 std::span<const std::string_view> absent_calls();

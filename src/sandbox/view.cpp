@@ -172,9 +172,6 @@ Result<std::vector<ViewEntry>> granted_view(const LaunchSpec& spec, const HostFa
   }
   std::vector<ViewEntry> own = std::move(*needed);
   for (const Mount& mount : spec.mounts) {
-    if (auto status = check_mount(mount, facts); !status) {
-      return std::unexpected(status.error());
-    }
     own.push_back({.kind = EntryKind::bind,
                    .target = mount.target,
                    .source = mount.source,
@@ -205,13 +202,25 @@ void sort_by_target(std::vector<ViewEntry>& entries) {
 
 }  // namespace
 
-Result<std::vector<ViewEntry>> build_view(const LaunchSpec& spec, const HostFacts& facts) {
+Status check_grants(const LaunchSpec& spec, const HostFacts& facts) {
   for (const std::string& preset : spec.runtime) {
     if (!is_known_preset(preset)) {
       return fail(Errc::policy_invalid,
                   text::cat("runtime preset '", text::printable(preset), "' is not supported by this version"),
                   "isolation.filesystem.runtime", "use node, python, system or none");
     }
+  }
+  for (const Mount& mount : spec.mounts) {
+    if (auto status = check_mount(mount, facts); !status) {
+      return status;
+    }
+  }
+  return {};
+}
+
+Result<std::vector<ViewEntry>> build_view(const LaunchSpec& spec, const HostFacts& facts) {
+  if (auto status = check_grants(spec, facts); !status) {
+    return std::unexpected(status.error());
   }
   auto granted = granted_view(spec, facts);
   if (!granted) {

@@ -45,6 +45,16 @@ Result<std::vector<ViewEntry>> program_view(const LaunchSpec& spec, const HostFa
 // Read-only covers for what steers other programs below the write grants, sorted.
 std::vector<ViewEntry> steering_view(const LaunchSpec& spec, const HostFacts& facts);
 
+// Presets and grants, judged without building anything: policy_invalid when one makes no sense.
+Status check_grants(const LaunchSpec& spec, const HostFacts& facts);
+
+// What a backend without a view of its own shows: everything at its own path. unsupported_isolation when the spec asks
+// for another place or for a mask.
+Result<std::vector<ViewEntry>> host_view(const LaunchSpec& spec, const HostFacts& facts, std::string_view backend);
+
+// The devices that a server may use.
+std::span<const std::string_view> device_list();
+
 // Entries of the presets: folders, devices, procfs and its covers, system paths, /etc.
 std::vector<ViewEntry> base_view(const LaunchSpec& spec, const HostFacts& facts);
 

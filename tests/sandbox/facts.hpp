@@ -34,6 +34,16 @@ inline sandbox::HostFacts able_host() {
   facts.podman = able_engine("/usr/bin/podman");
   facts.podman.rootless = true;
   facts.docker = able_engine("/usr/bin/docker");
+  facts.firejail = {.path = "/usr/bin/firejail", .version = "0.9.72", .trial = {.works = true}};
+  facts.srt = {.cli = "/opt/srt/dist/cli.js",
+               .version = "0.0.83",
+               .helper = "/opt/srt/vendor/seccomp/x64/apply-seccomp",
+               .node = "/usr/bin/node",
+               .bwrap = "/usr/bin/bwrap",
+               .socat = "/usr/bin/socat",
+               .ripgrep = "/usr/bin/rg",
+               .trial = {.works = true}};
+  facts.seatbelt = {.works = true};
   facts.system_paths = {{.path = "/usr", .kind = sandbox::PathKind::directory},
                         {.path = "/bin", .kind = sandbox::PathKind::symlink, .link = "usr/bin"},
                         {.path = "/lib32", .kind = sandbox::PathKind::absent},

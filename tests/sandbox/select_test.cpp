@@ -116,6 +116,7 @@ TEST_CASE("started by root, no server runs as uid or gid 0") {
     spec.backend = backend->choice;
     spec.none_reason = "test";
     cordon::test::give_image(spec);
+    spec.from_template = backend->choice == BackendChoice::command;
     spec.require.clear();
     const auto plan = select(spec, root_on(able_host()));
     REQUIRE(plan);

@@ -27,13 +27,14 @@ constexpr std::uint32_t kArch = AUDIT_ARCH_X86_64;
 constexpr std::uint32_t kArch = AUDIT_ARCH_AARCH64;
 #endif
 
-const std::vector<sock_filter>& program() {
-  static const std::vector<sock_filter> code = build_filter().value();
-  return code;
+const std::vector<sock_filter>& program(Surroundings surroundings) {
+  static const std::vector<sock_filter> own = build_filter().value();
+  static const std::vector<sock_filter> shared = build_filter(UnixSockets::refused, Surroundings::shared).value();
+  return surroundings == Surroundings::own ? own : shared;
 }
 
 // Classic BPF, as far as the program uses it; anything else, and any step outside, is a failure of the test.
-std::uint32_t run(const seccomp_data& data, const std::vector<sock_filter>& code = program()) {
+std::uint32_t run(const seccomp_data& data, const std::vector<sock_filter>& code) {
   std::uint32_t accumulator = 0;
   std::size_t at = 0;
   for (;;) {
@@ -68,7 +69,8 @@ constexpr std::uint32_t kAllow = SECCOMP_RET_ALLOW;
 constexpr std::uint32_t kKill = SECCOMP_RET_KILL_PROCESS;
 constexpr std::uint32_t error(int number) { return SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(number); }
 
-std::uint32_t answer(long number, std::initializer_list<std::uint64_t> arguments = {}, std::uint32_t arch = kArch) {
+std::uint32_t answer(long number, std::initializer_list<std::uint64_t> arguments = {}, std::uint32_t arch = kArch,
+                     Surroundings surroundings = Surroundings::own) {
   seccomp_data data = {};
   data.nr = static_cast<int>(number);
   data.arch = arch;
@@ -76,7 +78,11 @@ std::uint32_t answer(long number, std::initializer_list<std::uint64_t> arguments
   for (const std::uint64_t argument : arguments) {
     data.args[i++] = argument;
   }
-  return run(data);
+  return run(data, program(surroundings));
+}
+
+std::uint32_t shared_answer(long number, std::initializer_list<std::uint64_t> arguments = {}) {
+  return answer(number, arguments, kArch, Surroundings::shared);
 }
 
 constexpr std::uint64_t kGarbage = 0xdead'beef'0000'0000;  // upper halves of int arguments mean nothing
@@ -287,4 +293,59 @@ TEST_CASE("without Unix sockets, connected pairs and the other families are left
   CHECK(made("socket", AF_INET, SOCK_STREAM) == kAllow);
   CHECK(made("socket", AF_NETLINK, SOCK_RAW) == kAllow);
   CHECK(answer(call_number("socket"), {AF_UNIX, SOCK_STREAM}) == kAllow);
+}
+
+TEST_CASE("among the machine's own names no socket is made, and a pair cannot be turned to anybody") {
+  for (const int family : {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_VSOCK, AF_PACKET}) {
+    CHECK(shared_answer(SYS_socket, {static_cast<std::uint64_t>(family), SOCK_STREAM}) == error(EAFNOSUPPORT));
+    CHECK(shared_answer(SYS_socket, {static_cast<std::uint64_t>(family), SOCK_DGRAM | SOCK_CLOEXEC}) ==
+          error(EAFNOSUPPORT));
+  }
+  CHECK(shared_answer(SYS_socketpair, {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC}) == kAllow);
+  CHECK(shared_answer(SYS_socketpair, {AF_UNIX, SOCK_SEQPACKET}) == kAllow);
+  CHECK(shared_answer(SYS_socketpair, {AF_UNIX, SOCK_DGRAM}) == error(EAFNOSUPPORT));
+  CHECK(shared_answer(SYS_socketpair, {AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK}) == error(EAFNOSUPPORT));
+  CHECK(shared_answer(SYS_connect) == error(EPERM));
+  CHECK(shared_answer(SYS_bind) == error(EPERM));
+}
+
+TEST_CASE("among the machine's own names ipc and attributes of files are out of reach") {
+  for (const long number : std::initializer_list<long>{
+           SYS_shmget,    SYS_shmat,         SYS_shmctl,       SYS_semget,       SYS_semop,
+           SYS_semctl,    SYS_semtimedop,    SYS_msgget,       SYS_msgsnd,       SYS_msgrcv,
+           SYS_msgctl,    SYS_mq_open,       SYS_mq_unlink,    SYS_mq_timedsend, SYS_mq_timedreceive,
+           SYS_mq_notify, SYS_mq_getsetattr, SYS_fchmod,       SYS_fchmodat,     452L,
+           SYS_fchown,    SYS_fchownat,      SYS_utimensat,    SYS_setxattr,     SYS_lsetxattr,
+           SYS_fsetxattr, SYS_removexattr,   SYS_lremovexattr, SYS_fremovexattr}) {
+    CHECK_MESSAGE(shared_answer(number) == error(EPERM), number);
+  }
+  for (const char* name : {"chmod", "chown", "lchown", "utime", "utimes", "futimesat"}) {
+    if (const int number = call_number(name); number >= 0) {
+      CHECK_MESSAGE(shared_answer(number) == error(EPERM), name);
+    }
+  }
+}
+
+TEST_CASE("among the machine's own names a process sets limits and priorities of itself alone") {
+  CHECK(shared_answer(SYS_prlimit64, {0, 7}) == kAllow);
+  CHECK(shared_answer(SYS_prlimit64, {kGarbage, 7}) == kAllow);
+  CHECK(shared_answer(SYS_prlimit64, {1234, 7}) == error(EPERM));
+  CHECK(shared_answer(SYS_sched_setaffinity, {0}) == kAllow);
+  CHECK(shared_answer(SYS_sched_setaffinity, {1234}) == error(EPERM));
+  CHECK(shared_answer(SYS_setpriority, {0, 0}) == kAllow);
+  CHECK(shared_answer(SYS_setpriority, {0, 1234}) == error(EPERM));
+  CHECK(shared_answer(SYS_setpriority, {2, 0}) == error(EPERM));  // of all processes of the user
+  CHECK(shared_answer(SYS_ioprio_set, {1, 0}) == kAllow);
+  CHECK(shared_answer(SYS_ioprio_set, {3, 0}) == error(EPERM));
+}
+
+TEST_CASE("shared surroundings take away, and never give") {
+  for (int number = 0; number <= kTableEnd; ++number) {
+    for (const std::initializer_list<std::uint64_t> arguments :
+         {std::initializer_list<std::uint64_t>{0, 0, 0, 0}, {1, 1, 1, 1}, {~0ULL, ~0ULL, ~0ULL, ~0ULL}}) {
+      if (shared_answer(number, arguments) == kAllow) {
+        CHECK_MESSAGE(answer(number, arguments) == kAllow, number);
+      }
+    }
+  }
 }

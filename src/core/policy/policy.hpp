@@ -104,6 +104,8 @@ struct Isolation {
   // network: only `none` so far (no interface but lo).
   Proc proc = Proc::masked;
   std::optional<std::string> user = {};
+  std::string srt = {};                            // Backend::srt: the package's dist/cli.js, absolute or ~/…
+  std::vector<std::string> command_template = {};  // Backend::command: `template` in the file
   ResourceLimits limits = {};
   Syscalls syscalls = Syscalls::standard;
   Position position = {};

@@ -120,15 +120,106 @@ void read_backend(Faults& faults, const Section& section, policy::Isolation& iso
                           {{"auto", Backend::automatic},
                            {"native", Backend::native},
                            {"bubblewrap", Backend::bubblewrap},
+                           {"landlock", Backend::landlock},
                            {"podman", Backend::podman},
                            {"docker", Backend::docker},
-                           {"none", Backend::none}},
-                          {"landlock", "firejail", "srt", "seatbelt", "command"});
+                           {"firejail", Backend::firejail},
+                           {"srt", Backend::srt},
+                           {"seatbelt", Backend::seatbelt},
+                           {"command", Backend::command},
+                           {"none", Backend::none}});
   section.text("reason", isolation.reason, {TextForm::free, Emptiness::refused});
   if (isolation.backend == Backend::none && section.find("reason") == nullptr) {
     faults.add(section.find("backend")->value.position,
                "isolation.backend: none switches isolation off and needs a reason",
                "add isolation.reason: \"...\", or write auto");
+  }
+}
+
+// A key that one backend needs and no other takes. Null when there is nothing to read.
+const yaml::Member* key_of_backend(Faults& faults, const Section& section, std::string_view key, bool named,
+                                   std::string_view backend, std::string_view example) {
+  const yaml::Member* member = section.find(key);
+  if (member == nullptr && named) {
+    faults.add(section.find("backend")->value.position,
+               text::cat("isolation.backend: ", backend, " needs ", section.path(key)), text::cat("add ", example));
+  }
+  if (member != nullptr && !named) {
+    faults.add(member->position, text::cat(section.path(key), " is for isolation.backend: ", backend, " alone"),
+               text::cat("write backend: ", backend, ", or leave it out"));
+  }
+  return member;
+}
+
+void read_srt(Faults& faults, const Section& section, policy::Isolation& isolation) {
+  const yaml::Member* member =
+      key_of_backend(faults, section, "srt", isolation.backend == policy::Backend::srt, "srt",
+                     "isolation.srt: /PATH/node_modules/@anthropic-ai/sandbox-runtime/dist/cli.js");
+  if (member == nullptr) {
+    return;
+  }
+  auto path = read_text(faults, member->value, "isolation.srt");
+  if (!path) {
+    return;
+  }
+  if (!(path->starts_with('/') || path->starts_with("~/")) || !path->ends_with("/dist/cli.js")) {
+    faults.add(member->value.position,
+               text::cat("isolation.srt must be the path of the package's dist/cli.js, not ", quote(*path)),
+               "write it absolute, or beginning with ~/");
+    return;
+  }
+  isolation.srt = std::move(*path);
+}
+
+// What looks like a placeholder and is none: {word}.
+std::string unknown_placeholder(std::string_view item) {
+  for (std::size_t open = item.find('{'); open != std::string_view::npos; open = item.find('{', open + 1)) {
+    const std::size_t close = item.find_first_not_of("abcdefghijklmnopqrstuvwxyz-_", open + 1);
+    if (close == std::string_view::npos || item[close] != '}' || close == open + 1) {
+      continue;
+    }
+    const std::string_view word = item.substr(open, close - open + 1);
+    if (word != "{cwd}" && (word != "{command}" || word != item)) {
+      return std::string(word);
+    }
+  }
+  return {};
+}
+
+void read_template(Faults& faults, const Section& section, policy::Isolation& isolation) {
+  const yaml::Member* member =
+      key_of_backend(faults, section, "template", isolation.backend == policy::Backend::command, "command",
+                     "isolation.template: [/usr/bin/PROGRAM, OPTION, \"{command}\"]");
+  if (member == nullptr) {
+    return;
+  }
+  auto items = read_texts(faults, member->value, "isolation.template", {TextForm::free, Emptiness::allowed},
+                          ListEmptiness::refused);
+  if (!items) {
+    return;
+  }
+  const Position position = member->value.position;
+  bool fine = true;
+  const auto fault = [&](std::string detail, std::string remedy) {
+    faults.add(position, std::move(detail), std::move(remedy));
+    fine = false;
+  };
+  if (!items->front().starts_with('/')) {
+    fault(text::cat("isolation.template begins with ", quote(items->front()), ", which is no absolute path"),
+          "name the program by its path: PATH is not searched for it");
+  }
+  if (std::ranges::count(*items, "{command}") != 1) {
+    fault("isolation.template must have the item {command} once",
+          "put \"{command}\" where the server's command belongs");
+  }
+  for (const std::string& item : *items) {
+    if (const std::string word = unknown_placeholder(item); !word.empty()) {
+      fault(text::cat("isolation.template has ", quote(word), " in ", quote(item)),
+            "{command} is an item of its own, {cwd} may stand anywhere; there are no others");
+    }
+  }
+  if (fine) {
+    isolation.command_template = std::move(*items);
   }
 }
 
@@ -141,8 +232,10 @@ policy::Isolation read_isolation(Faults& faults, const yaml::Member& member) {
   isolation.position = member.position;
   const Section section(faults, member.value, "isolation",
                         {"backend", "require", "filesystem", "network", "unix_sockets", "proc", "nested_userns", "user",
-                         "limits", "syscalls", "reason"});
+                         "limits", "syscalls", "reason", "srt", "template"});
   read_backend(faults, section, isolation);
+  read_srt(faults, section, isolation);
+  read_template(faults, section, isolation);
   if (const yaml::Member* require = section.find("require")) {
     isolation.require = read_words(
         faults, require->value, "isolation.require",

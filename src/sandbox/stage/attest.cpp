@@ -70,6 +70,10 @@ std::vector<std::string_view> status_words(std::string_view status, std::string_
 
 Outcome attest_credentials(const Stage& stage, std::string_view status) {
   for (const std::string_view set : {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"}) {
+    // Only root could empty it, before it was root no more; with no_new_privs there is nothing to gain from it.
+    if (set == "CapBnd" && stage.plan.shared_host && (!stage.plan.switch_user || !stage.plan.tool.empty())) {
+      continue;
+    }
     const auto words = status_words(status, set);
     if (words.size() != 1 || words[0].find_first_not_of('0') != std::string_view::npos) {
       return refuse(text::cat("capabilities are left in ", set));
@@ -180,8 +184,10 @@ Outcome attest_unix_sockets(const Stage& stage) {
   return made ? refuse("a Unix socket can be made") : Outcome{};
 }
 
-Outcome attest_descriptors() {
-  const Folder folder(::opendir("/proc/self/fd"));
+// `descriptors`: /proc/self/fd, open; -1: it can be opened.
+Outcome attest_descriptors(int descriptors) {
+  const Folder folder(descriptors < 0 ? ::opendir("/proc/self/fd")
+                                      : ::fdopendir(::fcntl(descriptors, F_DUPFD_CLOEXEC, 0)));
   if (folder == nullptr) {
     return failed("/proc/self/fd");
   }
@@ -207,12 +213,62 @@ Outcome attest_landlock(const Stage& stage) {
   return {};
 }
 
+// Nothing is hidden here, so one thing of each kind is asked for that must be refused.
+Outcome attest_refusals(const Stage& stage) {
+  for (const char* closed : {"/", "/proc", "/proc/self/environ"}) {
+    if (const UniqueFd file(::open(closed, O_RDONLY | O_CLOEXEC)); file || errno != EACCES) {
+      return refuse(text::cat("Landlock is not in force: ", closed, " can be opened"));
+    }
+  }
+  if (const UniqueFd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)); terminal) {
+    return refuse("there is a terminal");
+  }
+  if (stage.plan.landlock_abi >= 6 && ::kill(::getppid(), 0) == 0) {
+    return refuse("Landlock is not in force: the guard can be signalled");
+  }
+  if (stage.plan.syscall_filter) {
+    for (const int family : {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK}) {
+      if (const UniqueFd made(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0)); made) {
+        return refuse(text::cat("a socket of family ", family, " can be made"));
+      }
+    }
+  }
+  return {};
+}
+
+Outcome attest_tool_namespaces(const Stage& stage) {
+  const auto inside = stage.self_namespaces;
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    const bool wanted = (stage.plan.tool_namespaces >> i & 1U) != 0;
+    if (wanted && (stage.witness.namespaces[i] == 0 || inside[i] == stage.witness.namespaces[i])) {
+      return refuse(text::cat("namespace ", i, " is the one outside"));
+    }
+  }
+  return {};
+}
+
+Outcome attest_shared(const Stage& stage) {
+  std::string status(16384, '\0');
+  const ssize_t length = ::pread(stage.self_status.get(), status.data(), status.size(), 0);
+  if (length <= 0) {
+    return failed("/proc/self/status");
+  }
+  status.resize(static_cast<std::size_t>(length));
+  for (const Outcome& outcome : {attest_credentials(stage, status), attest_tool_namespaces(stage),
+                                 attest_refusals(stage), attest_descriptors(stage.self_descriptors.get())}) {
+    if (!outcome) {
+      return outcome;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Outcome identify_sources(Stage& stage) {
   const auto& view = stage.plan.view;
   for (std::size_t i = 0; i < view.size(); ++i) {
-    if (view[i].kind != EntryKind::bind) {
+    if (view[i].kind != EntryKind::bind || view[i].optional) {
       continue;
     }
     const auto covers = [&](const ViewEntry& later) {
@@ -234,12 +290,15 @@ Outcome identify_sources(Stage& stage) {
 }
 
 Outcome attest(Stage& stage) {
+  if (stage.plan.shared_host) {
+    return attest_shared(stage);
+  }
   const auto status = read_file("/proc/self/status");
   if (!status) {
     return std::unexpected(status.error());
   }
   for (const Outcome& outcome : {attest_credentials(stage, *status), attest_namespaces(stage), attest_view(stage),
-                                 attest_unix_sockets(stage), attest_descriptors(), attest_landlock(stage)}) {
+                                 attest_unix_sockets(stage), attest_descriptors(-1), attest_landlock(stage)}) {
     if (!outcome) {
       return outcome;
     }

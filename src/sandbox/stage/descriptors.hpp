@@ -16,6 +16,10 @@ enum Descriptor : int {
   kFirstFreeFd = 10,
 };
 
+// Tools that close low numbers, or use them, are given all of the above by this much higher.
+inline constexpr int kHighBase = 100;
+inline constexpr const char* kHighWord = "high";
+
 inline constexpr const char* kProgramName = "mcp-cordon-stage";
 inline constexpr const char* kInsideWord = "inside";
 

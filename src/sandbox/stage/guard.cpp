@@ -149,8 +149,12 @@ int end_all(pid_t main_child) {
 
 class OuterGuard {
  public:
-  OuterGuard(Stage& stage, pid_t child, UniqueFd tool_errors)
-      : stage_(stage), child_(child), errors_(std::move(tool_errors)), signals_(open_signals(stage)) {}
+  OuterGuard(Stage& stage, ToolProcess child)
+      : stage_(stage),
+        child_(child.pid),
+        errors_(std::move(child.errors)),
+        reports_(std::move(child.reports)),
+        signals_(open_signals(stage)) {}
 
   [[noreturn]] void run() {
     for (;;) {
@@ -197,9 +201,27 @@ class OuterGuard {
     }
   }
 
+  // What there is; true when there was anything.
+  bool hand_on_reports() {
+    if (!reports_ || ::fcntl(reports_.get(), F_SETFL, O_NONBLOCK) != 0) {
+      return false;
+    }
+    bool any = false;
+    std::array<char, 4096> buffer = {};
+    for (;;) {
+      const ssize_t length = ::read(reports_.get(), buffer.data(), buffer.size());
+      if (length <= 0) {
+        return any;
+      }
+      any = true;
+      (void)!::write(stage_.status.get(), buffer.data(), static_cast<std::size_t>(length));
+    }
+  }
+
   void take_ready() {
     char byte = 0;
     if (::read(stage_.ready_in.get(), &byte, 1) == 1) {
+      hand_on_reports();
       // The one inside has reported, or its exec will: from here on our copy would only hide the end of file.
       stage_.status.reset();
     }
@@ -235,6 +257,9 @@ class OuterGuard {
       take_errors();
     }
     wait_until_swept(stage_);
+    if (stage_.status && hand_on_reports()) {
+      stage_.status.reset();
+    }
     if (stage_.status && !error_text_.empty()) {
       report_and_exit(stage_, stage_.plan.backend, {.detail = error_text_});
     }
@@ -248,6 +273,7 @@ class OuterGuard {
   Stage& stage_;
   pid_t child_;
   UniqueFd errors_;
+  UniqueFd reports_;
   UniqueFd signals_;
   std::string error_text_ = {};
   Deadline deadline_ = {};
@@ -290,7 +316,7 @@ pid_t fork_or_exit(Stage& stage, std::string_view step) {
   return pid;
 }
 
-void guard_from_outside(Stage& stage, pid_t child, UniqueFd tool_errors) {
+void guard_from_outside(Stage& stage, ToolProcess child) {
   stage.leash_in.reset();
   stage.ready_out.reset();
   stage.sources.clear();
@@ -302,7 +328,7 @@ void guard_from_outside(Stage& stage, pid_t child, UniqueFd tool_errors) {
   if (!stage.plan.in_container()) {
     shed_privileges();
   }
-  OuterGuard(stage, child, std::move(tool_errors)).run();
+  OuterGuard(stage, std::move(child)).run();
 }
 
 void serve_as_init(Stage& stage, pid_t server) {

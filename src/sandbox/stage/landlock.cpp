@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 #include "base/text.hpp"
 #include "sandbox/stage/container_inside.hpp"
@@ -73,15 +74,32 @@ Outcome allow(int ruleset, const std::string& path, std::uint64_t rights) {
 
 Outcome restrict_with_landlock(Stage& stage) {
   const int abi = stage.plan.landlock_abi;
-  // TCP ports are not handled: there is no network to reach, and handling BIND would make every local listener fail.
   const std::uint64_t handled = landlock_file_rights(abi);
-  const LandlockRuleset attributes = {.handled_fs = handled, .scoped = abi >= 6 ? kLandlockScopes : 0};
+  const bool shared = stage.plan.shared_host;
+  const LandlockRuleset attributes = {.handled_fs = handled,
+                                      .handled_net = shared && abi >= 4 ? kLandlockTcp : 0,
+                                      .scoped = abi >= 6 ? kLandlockScopes : 0};
+  // Asked at the end, when /proc can no longer be opened.
+  if (shared) {
+    stage.self_status = UniqueFd(::open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+    stage.self_descriptors = UniqueFd(::open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!stage.self_status || !stage.self_descriptors) {
+      return failed("/proc/self");
+    }
+    const auto namespaces = namespace_inodes();
+    if (!namespaces) {
+      return std::unexpected(namespaces.error());
+    }
+    stage.self_namespaces = *namespaces;
+  }
   const UniqueFd ruleset(landlock_create_ruleset(&attributes, sizeof attributes, 0));
   if (!ruleset) {
     return failed("create ruleset", text::cat("landlock_abi", abi));
   }
-  if (auto outcome = allow(ruleset.get(), "/", kLandlockReadDir); !outcome) {
-    return outcome;
+  if (!shared) {
+    if (auto outcome = allow(ruleset.get(), "/", kLandlockReadDir); !outcome) {
+      return outcome;
+    }
   }
   if (stage.plan.in_container()) {
     for (const std::string& place : image_places(stage.plan)) {
@@ -98,7 +116,8 @@ Outcome restrict_with_landlock(Stage& stage) {
     if (rights == 0) {
       continue;
     }
-    if (auto outcome = allow(ruleset.get(), entry.target, rights); !outcome) {
+    auto outcome = allow(ruleset.get(), entry.target, rights);
+    if (!outcome && !(entry.optional && outcome.error().error_number == ENOENT)) {
       return outcome;
     }
   }

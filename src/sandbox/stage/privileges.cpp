@@ -93,9 +93,8 @@ Outcome clear_capabilities() {
   return {};
 }
 
-Outcome drop_capabilities(Stage&) {
+Outcome empty_bounding_set() {
   constexpr int kHighestEver = 63;
-  // The bounding set first: emptying it needs a capability.
   for (int capability = 0; capability <= kHighestEver; ++capability) {
     const int held = ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
     if (held < 0) {
@@ -105,6 +104,16 @@ Outcome drop_capabilities(Stage&) {
       return failed(text::cat("drop capability ", capability));
     }
   }
+  return {};
+}
+
+Outcome drop_capabilities(Stage& stage) {
+  // Without a user namespace only root can, and has; nobody else gains anything from the set with no_new_privs.
+  if (!stage.plan.shared_host) {
+    if (auto outcome = empty_bounding_set(); !outcome) {
+      return outcome;
+    }
+  }
   if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) {
     return failed("clear ambient capabilities");
   }
@@ -112,7 +121,8 @@ Outcome drop_capabilities(Stage&) {
 }
 
 Outcome filter_syscalls(Stage& stage) {
-  auto code = build_filter(stage.plan.unix_socket_calls ? UnixSockets::allowed : UnixSockets::refused);
+  auto code = build_filter(stage.plan.unix_socket_calls ? UnixSockets::allowed : UnixSockets::refused,
+                           stage.plan.shared_host ? Surroundings::shared : Surroundings::own);
   if (!code) {
     return refuse(code.error().detail, "platform");
   }

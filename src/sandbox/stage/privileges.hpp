@@ -6,6 +6,9 @@
 
 namespace cordon::sandbox::stage {
 
+// Needs a capability: before those are cleared, or before root stops being root.
+Outcome empty_bounding_set();
+
 // Permitted, effective and inheritable become empty.
 Outcome clear_capabilities();
 

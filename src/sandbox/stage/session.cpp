@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "sandbox/stage/kernel.hpp"
+#include "sandbox/stage/privileges.hpp"
 #include "sandbox/stage/stage.hpp"
 
 namespace cordon::sandbox::stage {
@@ -80,6 +81,25 @@ Outcome switch_identity(Stage& stage) {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fchown(fd, uid, gid) != 0) {
       return failed(text::cat("fchown ", fd));
+    }
+  }
+  // A set-id tool needs it, and empties it itself.
+  if (stage.plan.shared_host && stage.plan.tool.empty()) {
+    if (auto outcome = empty_bounding_set(); !outcome) {
+      return outcome;
+    }
+  }
+  // Folders of ours that no mount maps to another owner.
+  for (const ViewEntry& entry : stage.plan.view) {
+    if (entry.owners != Owners::given) {
+      continue;
+    }
+    const auto folder = open_exactly(entry.source);
+    if (!folder) {
+      return std::unexpected(folder.error());
+    }
+    if (::fchownat(folder->get(), "", uid, gid, AT_EMPTY_PATH) != 0) {
+      return failed(text::cat("chown ", entry.source));
     }
   }
   // Groups first: only root may. Supplementary groups survive in a user namespace and docker's is as good as root.

@@ -265,7 +265,8 @@ std::expected<UniqueFd, Failure> open_exactly(const std::string& path) {
 
 Outcome open_sources(Stage& stage) {
   const bool for_tool = !stage.plan.tool.empty();
-  const bool maps_owners = stage.plan.switch_user || stage.plan.container.map_owners;
+  // Where the machine's paths are shown nothing is mounted by us: it is only remembered what is there.
+  const bool maps_owners = (stage.plan.switch_user && !stage.plan.shared_host) || stage.plan.container.map_owners;
   UniqueFd owner_map;
   if (maps_owners) {
     auto made = make_owner_map(stage);
@@ -313,7 +314,7 @@ Outcome open_sources(Stage& stage) {
   if (stage.plan.in_container()) {
     return lay_out_for_container(stage);
   }
-  return for_tool && stage.plan.switch_user ? lay_out_for_tool(stage, "/run") : Outcome{};
+  return for_tool && maps_owners ? lay_out_for_tool(stage, "/run") : Outcome{};
 }
 
 }  // namespace cordon::sandbox::stage

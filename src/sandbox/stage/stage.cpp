@@ -2,9 +2,11 @@
 // The course of a launch, seen from the helper. Why the steps are in this order: docs/isolation.md.
 //
 //   native:     launcher ── stage (outer steps) ── init, pid 1 (init steps) ── server (server steps, exec)
+//   landlock:   launcher ── stage (outer steps) ── keeper ── server (server steps, exec)
 //   bubblewrap: launcher ── stage (outer steps) ── keeper ── bwrap ── init, this program again ── server
 //   podman:     launcher ── stage (outer steps) ── keeper ── client     init, this program again ── server
 //   docker:     the same; the container's parent is the engine
+//   firejail, srt: the same, but init is not pid 1 inside: that is the tool's
 //
 // Every step is fatal. Nothing here reads argv, the environment or a path of its own: the plan says everything.
 #include <fcntl.h>
@@ -44,10 +46,57 @@ void read_plan(Stage& stage) {
   }
 }
 
+// Nothing of what is at the low numbers is ours: a tool may have used them for itself.
+void take_high_descriptors() {
+  for (int fd = kStatusFd; fd < kFirstFreeFd; ++fd) {
+    if (::dup2(kHighBase + fd, fd) != fd) {
+      ::_exit(kFailureStatus);  // without a status pipe there is nobody to tell
+    }
+  }
+}
+
 [[noreturn]] void run_server(Stage& stage) {
   stage.leash_in.reset();
   run_steps(stage, stage.plan.steps.server);
   become_server(stage);
+}
+
+// A tool's own processes keep what they were given open, so that the end of a pipe tells nothing outside. It does here,
+// with a pipe that only the server has; what comes of it is handed on in a byte.
+[[noreturn]] void run_init_in_tool(Stage& stage) {
+  std::array<int, 2> inner = {-1, -1};
+  if (::pipe2(inner.data(), O_CLOEXEC) != 0) {
+    report_and_exit(stage, "init", {.detail = errno_text("pipe2", errno)});
+  }
+  UniqueFd inner_in(inner[0]);
+  UniqueFd inner_out(inner[1]);
+  const pid_t server = fork_or_exit(stage, "init");
+  if (server == 0) {
+    inner_in.reset();
+    stage.status = std::move(inner_out);
+    stage.ready_out.reset();
+    run_server(stage);
+  }
+  inner_out.reset();
+  std::string report;
+  std::array<char, 4096> buffer = {};
+  for (;;) {
+    const ssize_t length = ::read(inner_in.get(), buffer.data(), buffer.size());
+    if (length < 0 && errno == EINTR) {
+      continue;
+    }
+    if (length <= 0) {
+      break;
+    }
+    report.append(buffer.data(), static_cast<std::size_t>(length));
+  }
+  const char started = report.empty() ? 'x' : 'f';
+  if ((!report.empty() &&
+       ::write(stage.status.get(), report.data(), report.size()) != static_cast<ssize_t>(report.size())) ||
+      ::write(stage.ready_out.get(), &started, 1) != 1) {
+    ::_exit(kFailureStatus);  // the guard is gone
+  }
+  serve_as_init(stage, server);
 }
 
 [[noreturn]] void run_init(Stage& stage) {
@@ -58,6 +107,9 @@ void read_plan(Stage& stage) {
     report_and_exit(stage, "init", outcome.error());
   }
   run_steps(stage, stage.plan.steps.init);
+  if (stage.plan.shared_host) {
+    run_init_in_tool(stage);
+  }
   const pid_t server = fork_or_exit(stage, "init");
   if (server == 0) {
     run_server(stage);
@@ -77,13 +129,32 @@ void read_plan(Stage& stage) {
       report_and_exit(stage, "descriptors", {.detail = errno_text("FD_CLOEXEC", errno)});
     }
   }
-  if (::getpid() != 1) {
+  if (stage.plan.own_namespaces && ::getpid() != 1) {
     report_and_exit(stage, "init", {.detail = "not pid 1 inside"});
   }
   run_init(stage);
 }
 
-// With a tool there is one more process between us and it; guard.cpp says why.
+[[noreturn]] void guard_tool(Stage& stage) {
+  if (const Outcome outcome = open_guard_pipes(stage); !outcome) {
+    report_and_exit(stage, "guard", outcome.error());
+  }
+  auto tool = stage.plan.in_container() ? start_container(stage) : start_tool(stage);
+  if (!tool) {
+    report_and_exit(stage, stage.plan.backend, tool.error());
+  }
+  guard_from_outside(stage, std::move(*tool));
+}
+
+[[noreturn]] void guard_server(Stage& stage) {
+  const pid_t server = fork_or_exit(stage, "server");
+  if (server == 0) {
+    run_server(stage);
+  }
+  guard_child(stage, server, {});
+}
+
+// With a tool, or without a namespace that ends with its init, there is one more process between; guard.cpp says why.
 [[noreturn]] void run_under_keeper(Stage& stage) {
   std::array<int, 2> hold = {-1, -1};
   if (::pipe2(hold.data(), O_CLOEXEC) != 0) {
@@ -98,27 +169,19 @@ void read_plan(Stage& stage) {
   hold_out.reset();
   stage.swept_in.reset();
   stage.lifeline = std::move(hold_in);
-  if (const Outcome outcome = open_guard_pipes(stage); !outcome) {
-    report_and_exit(stage, "guard", outcome.error());
+  if (stage.plan.tool.empty()) {
+    guard_server(stage);
   }
-  auto tool = stage.plan.in_container() ? start_container(stage) : start_tool(stage);
-  if (!tool) {
-    report_and_exit(stage, stage.plan.backend, tool.error());
-  }
-  guard_from_outside(stage, tool->pid, std::move(tool->errors));
+  guard_tool(stage);
 }
 
 [[noreturn]] void run_outside(Stage& stage) {
   run_steps(stage, stage.plan.steps.outer);
-  if (!stage.plan.own_namespaces) {
-    const pid_t server = fork_or_exit(stage, "server");
-    if (server == 0) {
-      run_server(stage);
-    }
-    guard_child(stage, server, {});
-  }
-  if (!stage.plan.tool.empty()) {
+  if (!stage.plan.tool.empty() || stage.plan.shared_host) {
     run_under_keeper(stage);
+  }
+  if (!stage.plan.own_namespaces) {
+    guard_server(stage);
   }
   if (const Outcome outcome = open_guard_pipes(stage); !outcome) {
     report_and_exit(stage, "guard", outcome.error());
@@ -127,7 +190,7 @@ void read_plan(Stage& stage) {
   if (init == 0) {
     run_init(stage);
   }
-  guard_from_outside(stage, init, {});
+  guard_from_outside(stage, {.pid = init});
 }
 
 }  // namespace
@@ -142,7 +205,10 @@ int main(int argc, char** argv) {
   if (contained) {
     receive_descriptors();
   }
-  stage.inside = contained || (argc == 2 && std::strcmp(argv[1], kInsideWord) == 0);
+  stage.inside = contained || (argc >= 2 && std::strcmp(argv[1], kInsideWord) == 0);
+  if (stage.inside && argc == 3 && std::strcmp(argv[2], kHighWord) == 0) {
+    take_high_descriptors();
+  }
   stage.status = cordon::UniqueFd(kStatusFd);
   stage.lifeline = cordon::UniqueFd(kLifelineFd);
   read_plan(stage);

@@ -43,10 +43,13 @@ struct Stage {
   UniqueFd leash_out = {};
   UniqueFd ready_in = {};
   UniqueFd ready_out = {};
-  UniqueFd held_out = {};               // open in guard and init: the places that were put somewhere are still needed
-  UniqueFd swept_in = {};               // at its end when they are taken away again; the outermost guard alone has it
-  UniqueFd binary = {};                 // this program, for a tool to start it inside
-  std::vector<UniqueFd> sources = {};   // parallel to plan.view: O_PATH, or a detached mount
+  UniqueFd held_out = {};              // open in guard and init: the places that were put somewhere are still needed
+  UniqueFd swept_in = {};              // at its end when they are taken away again; the outermost guard alone has it
+  UniqueFd binary = {};                // this program, for a tool to start it inside
+  std::vector<UniqueFd> sources = {};  // parallel to plan.view: O_PATH, or a detached mount
+  UniqueFd self_status = {};           // of /proc/self, from before Landlock closes it (shared_host)
+  UniqueFd self_descriptors = {};
+  std::array<std::uint64_t, 7> self_namespaces = {};
   UniqueFd root = {};                   // of the view while it is built
   std::string first_held = {};          // target of the first cover that holds something absent
   std::vector<dev_t> own_devices = {};  // file systems that are private to the view
@@ -101,8 +104,14 @@ std::expected<std::array<std::uint64_t, 7>, Failure> namespace_inodes();
 // Forks; on failure the process ends. Flushes nothing: there is nothing to flush.
 pid_t fork_or_exit(Stage& stage, std::string_view step);
 
+struct ToolProcess {
+  pid_t pid = -1;
+  UniqueFd errors = {};
+  UniqueFd reports = {};  // what the one inside would write to the status pipe; none: it has that pipe itself
+};
+
 // guard.cpp: what the processes do once there is nothing left to set up. None returns.
-[[noreturn]] void guard_from_outside(Stage& stage, pid_t child, UniqueFd tool_errors);
+[[noreturn]] void guard_from_outside(Stage& stage, ToolProcess child);
 [[noreturn]] void serve_as_init(Stage& stage, pid_t server);
 // Without `hold` the child is the server itself (no isolation), else a keeper whose lifeline `hold` is.
 [[noreturn]] void guard_child(Stage& stage, pid_t child, UniqueFd hold);
@@ -114,11 +123,7 @@ void wait_until_swept(Stage& stage);
 // Leash and ready pipe between the outer stage and init.
 Outcome open_guard_pipes(Stage& stage);
 
-// tool.cpp: starts bubblewrap with this program inside; returns in the outer stage only.
-struct ToolProcess {
-  pid_t pid = -1;
-  UniqueFd errors = {};
-};
+// tool.cpp: starts a tool with this program inside; returns in the outer stage only.
 std::expected<ToolProcess, Failure> start_tool(Stage& stage);
 
 // exec.cpp: never returns; a failure is reported.

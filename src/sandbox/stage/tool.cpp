@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts bubblewrap with this program as pid 1 inside. Its arguments travel through a descriptor, so that nobody reads
-// the policy in a process list; its own complaints come to us and not to the server's stderr.
+// Starts a tool with this program inside. What bubblewrap is told travels through a descriptor, so that nobody reads
+// the policy in a process list; others cannot be told so. A tool's own complaints come to us and not to the server's
+// stderr.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -18,7 +19,7 @@ namespace cordon::sandbox::stage {
 namespace {
 
 // Above every fixed number, so that moving descriptors to those cannot hit one that is still needed.
-constexpr int kParkingFd = 64;
+constexpr int kParkingFd = 128;
 
 std::expected<UniqueFd, Failure> park(int fd) {
   UniqueFd parked(::fcntl(fd, F_DUPFD_CLOEXEC, kParkingFd));
@@ -100,6 +101,15 @@ Outcome add_argument(const Stage& stage, const ToolArgument& argument, Command& 
     case ToolArgumentKind::mount:
     case ToolArgumentKind::launch:
       return refuse("an argument for a container");
+    case ToolArgumentKind::memory: {
+      auto content = memory_file("settings", argument.text);
+      if (!content) {
+        return std::unexpected(content.error());
+      }
+      add(command, {text::cat("/proc/self/fd/", content->get())});
+      command.contents.push_back(std::move(*content));
+      return {};
+    }
   }
   return {};
 }
@@ -135,9 +145,11 @@ struct Layout {
   }
 };
 
-std::expected<Layout, Failure> lay_out(const Stage& stage, int plan, int errors) {
+// Everything that is ours inside: bubblewrap keeps the numbers, the others get high ones.
+std::expected<Layout, Failure> lay_out(const Stage& stage, int status, int plan, int errors) {
+  const int base = stage.plan.shared_host ? kHighBase : 0;
   Layout layout;
-  for (const auto& [from, to] : {std::pair(stage.status.get(), int{kStatusFd}),
+  for (const auto& [from, to] : {std::pair(status, int{kStatusFd}),
                                  {stage.lifeline.get(), kLifelineFd},
                                  {plan, kPlanFd},
                                  {stage.leash_in.get(), kLeashFd},
@@ -145,23 +157,49 @@ std::expected<Layout, Failure> lay_out(const Stage& stage, int plan, int errors)
                                  {STDERR_FILENO, kErrorFd},
                                  {stage.binary.get(), kBinaryFd},
                                  {errors, STDERR_FILENO}}) {
-    if (auto outcome = layout.add(from, to); !outcome) {
+    if (auto outcome = layout.add(from, to == STDERR_FILENO ? to : base + to); !outcome) {
       return std::unexpected(outcome.error());
     }
   }
   return layout;
 }
 
-[[noreturn]] void become_tool(Stage& stage, const Layout& layout, const std::vector<int>& kept, int arguments) {
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (std::string& word : words) {
+    list.push_back(word.data());
+  }
+  list.push_back(nullptr);
+  return list;
+}
+
+// The tool's command line; `arguments`: the descriptor that holds what it is told, -1: it stands in the line.
+std::vector<std::string> command_line(const Stage& stage, const Command& command, int arguments) {
+  if (arguments >= 0) {
+    return {"bwrap",    "--args", std::to_string(arguments), "--", text::cat("/proc/self/fd/", int{kBinaryFd}),
+            kInsideWord};
+  }
+  std::vector<std::string> words = {stage.plan.tool};
+  std::string_view rest = command.arguments;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\0');
+    words.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+  }
+  return words;
+}
+
+[[noreturn]] void become_tool(Stage& stage, const Layout& layout, const std::vector<int>& kept,
+                              std::vector<std::string> words) {
   (void)die_with_parent();
-  std::array<std::string, 6> words = {
-      "bwrap", "--args", std::to_string(arguments), "--", text::cat("/proc/self/fd/", int{kBinaryFd}), kInsideWord};
-  std::array<char*, words.size() + 1> argv = {};
-  std::transform(words.begin(), words.end(), argv.begin(), [](std::string& word) { return word.data(); });
-  std::array<char*, 1> environment = {nullptr};
+  std::vector<char*> argv = pointers(words);
+  std::vector<char*> environment = pointers(stage.plan.tool_environment);
   sigset_t none;
   ::sigemptyset(&none);
-  if (arrange(layout.moves, kept)) {
+  if (stage.plan.shared_host) {
+    ::umask(077);  // what it makes for itself, in /tmp too, is nobody else's
+  }
+  if (::chdir("/") == 0 && arrange(layout.moves, kept)) {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::signal(SIGPIPE, SIG_DFL);
     ::execve(stage.plan.tool.c_str(), argv.data(), environment.data());
@@ -194,17 +232,28 @@ std::expected<ToolProcess, Failure> start_tool(Stage& stage) {
   if (!plan || !arguments) {
     return std::unexpected(plan ? arguments.error() : plan.error());
   }
-  const auto layout = lay_out(stage, plan->get(), errors_out.get());
+  UniqueFd reports_out;
+  if (stage.plan.shared_host) {
+    std::array<int, 2> reports = {-1, -1};
+    if (::pipe2(reports.data(), O_CLOEXEC) != 0) {
+      return failed("pipe2");
+    }
+    process.reports = UniqueFd(reports[0]);
+    reports_out = UniqueFd(reports[1]);
+  }
+  const int status = reports_out ? reports_out.get() : stage.status.get();
+  const auto layout = lay_out(stage, status, plan->get(), errors_out.get());
   if (!layout) {
     return std::unexpected(layout.error());
   }
+  const bool plain = stage.plan.shared_host;
   std::vector<int> kept = {arguments->get()};
   for (const UniqueFd& content : command.contents) {
     kept.push_back(content.get());
   }
   process.pid = fork_or_exit(stage, stage.plan.backend);
   if (process.pid == 0) {
-    become_tool(stage, *layout, kept, arguments->get());
+    become_tool(stage, *layout, kept, command_line(stage, command, plain ? -1 : arguments->get()));
   }
   return process;
 }

@@ -2,7 +2,8 @@
 // Runs the suites. Started as root it runs them as root and then once more as an ordinary user.
 // node main.mjs --cordon FILE --policies DIR --modules DIR [--user UID] [--filter TEXT]
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { Context, makeWork } from './lib/context.mjs';
 import { add, configure, skip, test, totals } from './lib/runner.mjs';
@@ -47,6 +48,20 @@ async function runAll(work) {
   await servers(bubblewrap, ['v1']);
   await modern(bubblewrap, ['v2-modern']);
   await boundary(bubblewrap);
+  await weaker(native);
+}
+
+// Backends that are used only when they are named, with what a policy has to give up for them.
+async function weaker(native) {
+  configure({ prefix: `${who}, landlock`, filter: options.filter });
+  if (isRoot) return skip('landlock and srt', 'their homes for root would lie in /var/lib');
+  const require = ['network', 'ipc', 'syscalls', 'environment', 'descriptors', 'devices'];
+  await servers(native.with({ backend: 'landlock', isolation: { require } }), ['v1']);
+  configure({ prefix: `${who}, srt`, filter: options.filter });
+  const missing = ['node', 'socat', 'rg'].filter((name) => !existsSync(`/usr/bin/${name}`));
+  if (missing.length) return skip('srt', `there is no /usr/bin/${missing.join(', /usr/bin/')}`);
+  const srt = path.join(options.modules, '@anthropic-ai/sandbox-runtime/dist/cli.js');
+  await servers(native.with({ backend: 'srt', isolation: { require, srt } }), ['v1']);
 }
 
 // The same program again as another user; its counts come back as the last line.

@@ -61,7 +61,7 @@ TEST_CASE("without an isolation section everything is closed") {
   CHECK(accept("isolation: {require: []}\n").isolation.require.empty());
 }
 
-TEST_CASE("backend none needs a reason, later backends are refused by name") {
+TEST_CASE("backend none needs a reason") {
   CHECK(faults("isolation: {backend: none}\n") ==
         "4:22: isolation.backend: none switches isolation off and needs a reason");
   CHECK(faults("isolation: {backend: none, reason: \"\"}\n") == "4:36: isolation.reason must not be empty");
@@ -69,12 +69,9 @@ TEST_CASE("backend none needs a reason, later backends are refused by name") {
   // What is required without being written is nothing then; what is written counts.
   CHECK(accept("isolation: {backend: none, reason: x}\n").isolation.require.empty());
   CHECK(accept("isolation: {backend: none, reason: x, require: [network]}\n").isolation.require == Strings{"network"});
-  for (const std::string name : {"landlock", "firejail", "srt", "seatbelt", "command"}) {
-    CHECK(faults("isolation: {backend: " + name + "}\n") ==
-          "4:22: isolation.backend: " + name + " is not supported by this version");
-  }
   CHECK(faults("isolation: {backend: bwrap}\n") ==
-        "4:22: isolation.backend must be one of auto, native, bubblewrap, podman, docker, none, not 'bwrap'");
+        "4:22: isolation.backend must be one of auto, native, bubblewrap, landlock, podman, docker, firejail, srt, "
+        "seatbelt, command, none, not 'bwrap'");
 }
 
 TEST_CASE("backends that start images take no presets of this machine") {
@@ -85,6 +82,47 @@ TEST_CASE("backends that start images take no presets of this machine") {
               .find("isolation.filesystem.runtime shows programs of this machine; an image brings its own") !=
           std::string::npos);
   }
+}
+
+TEST_CASE("weaker backends are taken when they are named, and keep what is required") {
+  const Isolation isolation = accept("isolation: {backend: landlock}\n").isolation;
+  CHECK(isolation.backend == Backend::landlock);
+  CHECK(isolation.require.size() == 8);
+  CHECK(accept("isolation: {backend: firejail}\n").isolation.backend == Backend::firejail);
+  CHECK(accept("isolation: {backend: seatbelt}\n").isolation.backend == Backend::seatbelt);
+}
+
+TEST_CASE("srt is named by the path of its program, and for that backend alone") {
+  CHECK(accept("isolation: {backend: srt, srt: ~/node_modules/x/dist/cli.js}\n").isolation.srt ==
+        "~/node_modules/x/dist/cli.js");
+  CHECK(faults("isolation: {backend: srt}\n") == "4:22: isolation.backend: srt needs isolation.srt");
+  CHECK(faults("isolation: {srt: /x/dist/cli.js}\n") == "4:13: isolation.srt is for isolation.backend: srt alone");
+  CHECK(faults("isolation: {backend: srt, srt: srt}\n") ==
+        "4:32: isolation.srt must be the path of the package's dist/cli.js, not 'srt'");
+  CHECK(faults("isolation: {backend: srt, srt: /usr/bin/srt}\n") ==
+        "4:32: isolation.srt must be the path of the package's dist/cli.js, not '/usr/bin/srt'");
+}
+
+TEST_CASE("a template names its program by path, and says once where the command goes") {
+  const auto template_faults = [](std::string_view items) {
+    return faults("isolation: {backend: command, template: " + std::string(items) + "}\n");
+  };
+  CHECK(accept("isolation: {backend: command, template: [/usr/bin/runsc, \"--cwd={cwd}\", \"{command}\"]}\n")
+            .isolation.command_template == Strings{"/usr/bin/runsc", "--cwd={cwd}", "{command}"});
+  // Text with braces is text.
+  CHECK(template_faults("[/usr/bin/kubectl, '--overrides={\"a\": {\"b\": 1}}', '{command}']").empty());
+  CHECK(faults("isolation: {backend: command}\n") == "4:22: isolation.backend: command needs isolation.template");
+  CHECK(faults("isolation: {template: [/x, '{command}']}\n") ==
+        "4:13: isolation.template is for isolation.backend: command alone");
+  CHECK(template_faults("[runsc, '{command}']") ==
+        "4:41: isolation.template begins with 'runsc', which is no absolute path");
+  CHECK(template_faults("[/x]") == "4:41: isolation.template must have the item {command} once");
+  CHECK(template_faults("[/x, '{command}', '{command}']") ==
+        "4:41: isolation.template must have the item {command} once");
+  CHECK(template_faults("[/x, '{command}', 'sh -c {command}']") ==
+        "4:41: isolation.template has '{command}' in 'sh -c {command}'");
+  CHECK(template_faults("[/x, '{command}', '{home}']") == "4:41: isolation.template has '{home}' in '{home}'");
+  CHECK(template_faults("[]") == "4:41: isolation.template must not be an empty list");
 }
 
 TEST_CASE("required guarantees are known ones, each once") {

