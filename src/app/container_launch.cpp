@@ -7,6 +7,7 @@
 #include "app/grants.hpp"
 #include "app/paths.hpp"
 #include "base/text.hpp"
+#include "run/files.hpp"
 #include "sandbox/container_command.hpp"
 
 namespace cordon::app {
@@ -145,6 +146,10 @@ Status refuse_container_command(const policy::Policy& policy, const std::vector<
               "the command starts a container, and inside a sandbox its client reaches no container engine",
               place_in(policy, policy.launch.position),
               "set isolation.backend to podman or docker: the command is then translated");
+}
+
+Result<std::string> scratch_folder(const Caller& caller) {
+  return run::ensure_private_folder(caller.state_folder() + "/launch");
 }
 
 Status translate_container(const policy::Policy& policy, const Caller& caller, const std::vector<std::string>& command,

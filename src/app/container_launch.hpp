@@ -20,6 +20,9 @@ bool starts_image(const policy::Policy& policy);
 // sandbox reaches nothing. (With `none` it may run.)
 Status refuse_container_command(const policy::Policy& policy, const std::vector<std::string>& command);
 
+// The folder in which a launch by an engine keeps its files; made where it is not there.
+Result<std::string> scratch_folder(const Caller& caller);
+
 // Sets image and argv of `spec`, and its cwd where the policy says nothing; `spec.mounts` are the policy's grants.
 // policy_invalid for a command that cannot be translated, isolation_conflict for one that asks for more than the
 // policy.

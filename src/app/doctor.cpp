@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/container_launch.hpp"
 #include "app/paths.hpp"
 #include "app/planned_launch.hpp"
 #include "base/text.hpp"
@@ -165,15 +166,32 @@ struct Trying {
   const std::function<void(sandbox::Plan&)>& alter;
 };
 
+Status try_start(const Trying& trying, const sandbox::LaunchSpec& spec) {
+  const Result<sandbox::Plan> plan = sandbox::select(spec, trying.host);
+  return plan ? try_plan(trying.caller, *plan) : std::unexpected(plan.error());
+}
+
+// There is no program in it but the probe.
+Status give_empty_image(const Caller& caller, sandbox::LaunchSpec& spec) {
+  Result<std::string> scratch = scratch_folder(caller);
+  if (!scratch) {
+    return std::unexpected(scratch.error());
+  }
+  spec.scratch = std::move(*scratch);
+  spec.image.reference = sandbox::kEmptyImage;
+  return {};
+}
+
 // An assessment says what should work; only a start shows it, and only the probe what it holds.
 void try_backend(const Trying& trying, const sandbox::Backend& backend, ExaminedBackend& examined) {
   BoundaryTrial trial{trying.caller, plain_spec(), trying.interrupted, trying.alter};
   trial.spec.backend = backend.choice;
   trial.spec.none_reason = "doctor";
-  const Result<sandbox::Plan> plan = sandbox::select(trial.spec, trying.host);
-  if (const Status started = plan ? try_plan(trying.caller, *plan) : std::unexpected(plan.error()); !started) {
+  if (const Status prepared =
+          backend.images ? give_empty_image(trying.caller, trial.spec) : try_start(trying, trial.spec);
+      !prepared) {
     examined.assessment.usable = false;
-    examined.assessment.error = started.error();
+    examined.assessment.error = prepared.error();
     return;
   }
   const sandbox::Guarantee* processes = find(examined.assessment.guarantees, "limits.processes");

@@ -241,7 +241,7 @@ Status add_image(const LaunchRequest& request, const std::vector<std::string>& c
   }
   spec.scratch = request.caller.state_folder() + "/launch";
   if (request.depth == LaunchRequest::Depth::start) {
-    Result<std::string> made = run::ensure_private_folder(spec.scratch);
+    Result<std::string> made = scratch_folder(request.caller);
     if (!made) {
       return std::unexpected(made.error());
     }

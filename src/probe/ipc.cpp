@@ -95,6 +95,16 @@ void listed_socket(const Request& request, Result& result) {
   result.denied("take it away", [&] { return result_of(::unlink(request.one("listed").c_str())); });
 }
 
+int make_pair_of(int type) {
+  std::array<int, 2> ends = {-1, -1};
+  const int error_number = result_of(::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()));
+  if (error_number == 0) {
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
+  return error_number;
+}
+
 // The filter cannot tell where a socket leads; where it has to, it refuses to make any.
 void socket_calls(const Request& request, Result& result) {
   if (request.one("unix_calls") != "none") {
@@ -103,18 +113,12 @@ void socket_calls(const Request& request, Result& result) {
   }
   result.refused("stream", "EAFNOSUPPORT", [] { return open_socket(AF_UNIX, SOCK_STREAM, 0); });
   result.refused("datagram", "EAFNOSUPPORT", [] { return open_socket(AF_UNIX, SOCK_DGRAM, 0); });
+  // It could still send to any address.
+  result.refused("datagram pair", "EAFNOSUPPORT", [] { return make_pair_of(SOCK_DGRAM); });
 }
 
 void socket_pair(const Request&, Result& result) {
-  result.allowed("socketpair", [] {
-    std::array<int, 2> ends = {-1, -1};
-    const int error_number = result_of(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()));
-    if (error_number == 0) {
-      ::close(ends[0]);
-      ::close(ends[1]);
-    }
-    return error_number;
-  });
+  result.allowed("socketpair", [] { return make_pair_of(SOCK_STREAM); });
 }
 
 void fifo_in_grant(const Request& request, Result& result) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view: what is outside is not there, places of the system cannot be written, nothing runs from private places.
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -8,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <string_view>
 #include <vector>
 
 #include "probe/check.hpp"
@@ -75,7 +77,34 @@ void machine_secrets(const Request& request, Result& result) {
                [](const std::string& path) { return read_one(path) == 0 || count_entries(path) > 0 ? 0 : ENOENT; });
 }
 
+// 0 when there is something in it that can be listed.
+int list_folder(const char* path) {
+  const int fd = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) {
+    return errno;
+  }
+  DIR* folder = ::fdopendir(fd);
+  int entries = 0;
+  while (folder != nullptr && ::readdir(folder) != nullptr) {
+    ++entries;
+  }
+  if (folder != nullptr) {
+    ::closedir(folder);
+  } else {
+    ::close(fd);
+  }
+  return entries > 2 ? 0 : ENOENT;
+}
+
 void machine_places(const Request& request, Result& result) {
+  if (request.has("image")) {
+    // An image has folders of these names, too; what is in them must not be the machine's.
+    unless_shown(request, result, {"/run/docker.sock", "/var/run/docker.sock", "/run/dbus"},
+                 [](const std::string& path) { return result_of(::access(path.c_str(), F_OK)); });
+    result.denied("list /sys", [] { return list_folder("/sys"); });
+    result.denied("/sys/kernel", [] { return list_folder("/sys/kernel"); });
+    return;
+  }
   unless_shown(request, result, {"/root", "/sys", "/boot", "/run/docker.sock", "/var/run/docker.sock", "/run/dbus"},
                [](const std::string& path) {
                  const int entries = count_entries(path);  // an empty folder is a cover
@@ -150,12 +179,12 @@ void execute_private(const Request& request, Result& result) {
 }
 
 void nosuid(const Request& request, Result& result) {
-  if (request.has("image")) {
-    result.not_applicable("the programs of an image stay as they are; no_new_privs makes their bits void");
-    return;
-  }
   for (const char* place : {"/usr", "/bin", "/tmp"}) {
     struct statvfs status = {};
+    // Programs of an image keep their bits; without new privileges these mean nothing.
+    if (request.has("image") && std::string_view(place) != "/tmp") {
+      continue;
+    }
     if (::statvfs(place, &status) == 0) {
       result.equal(place, "nosuid", (status.f_flag & ST_NOSUID) != 0 ? "nosuid" : "suid");
     }

@@ -16,6 +16,7 @@ struct Backend {
   std::string_view name = {};
   BackendChoice choice = BackendChoice::automatic;
   bool automatic = false;  // may be chosen without being named
+  bool images = false;     // starts an image in place of a program of this machine
   // Pure. unsupported_isolation (through to_error) when this host cannot carry it.
   Result<Plan> (*plan)(const LaunchSpec& spec, const HostFacts& facts) = nullptr;
 };

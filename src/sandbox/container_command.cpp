@@ -78,12 +78,12 @@ class Parser {
 
   Status take_program() {
     if (!is_container_command(words_)) {
-      return refuse("is neither docker nor podman", "write [docker, run, -i, --rm, NAME@sha256:…]");
+      return refuse("is neither docker nor podman", "write [docker, run, -i, --rm, NAME@sha256:...]");
     }
     at_ = words_.size() > 1 && words_[1] == "container" ? 2 : 1;
     if (at_ >= words_.size() || words_[at_] != "run") {
       return refuse("only 'run' can be translated, right after the program's name",
-                    "write [docker, run, -i, --rm, NAME@sha256:…]");
+                    "write [docker, run, -i, --rm, NAME@sha256:...]");
     }
     ++at_;
     return {};
@@ -273,13 +273,13 @@ class Parser {
 
   Status take_image() {
     if (at_ >= words_.size()) {
-      return refuse("there is no image", "write NAME@sha256:… after the flags");
+      return refuse("there is no image", "write NAME@sha256:... after the flags");
     }
     const std::string& word = words_[at_];
     const auto digest = image_digest(word);
     if (!digest) {
       return refuse(text::cat("the image ", text::printable(word, 200), " is not named by a digest"),
-                    "pull it once, then write NAME@sha256:… as `docker image inspect --format '{{json .RepoDigests}}' "
+                    "pull it once, then write NAME@sha256:... as `docker image inspect --format '{{json .RepoDigests}}' "
                     "NAME` (or podman) shows it");
     }
     command_.image = word;

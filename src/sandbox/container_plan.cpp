@@ -140,7 +140,12 @@ Status check_image(const LaunchSpec& spec, const Engine& engine) {
   const ImageFacts& image = engine.facts.image;
   if (spec.image.reference.empty()) {
     return fail(Errc::policy_invalid, text::cat("backend ", engine.name, " starts an image, and there is none"),
-                "launch.command", "write [docker, run, -i, --rm, NAME@sha256:…, ARGUMENT, …]");
+                "launch.command", "write [docker, run, -i, --rm, NAME@sha256:..., ARGUMENT, ...]");
+  }
+  if (spec.image.reference == kEmptyImage) {
+    return engine.is_podman ? Status()
+                            : fail(Errc::policy_invalid, text::cat(engine.name, " can be tried with an image only"), {},
+                                   "run mcp-cordon probe NAME for a policy that names one");
   }
   if (!image_digest(spec.image.reference)) {
     return fail(Errc::policy_invalid, "the image is not named by a digest", text::printable(spec.image.reference));
@@ -209,7 +214,12 @@ std::vector<ToolArgument> container_arguments(const Plan& plan, const LaunchSpec
   }
   out.at_launch("--mount", text::cat("type=bind,source={stage},target=", kContainerStage, ",readonly"));
   out.at_launch("--mount", text::cat("type=bind,source={folder}/socket,target=", kContainerSocket, ",readonly"));
-  out.add({"--entrypoint", kContainerStage, spec.image.reference, kContainedWord});
+  if (spec.image.reference == kEmptyImage) {
+    out.at_launch("--rootfs", "{folder}/root");
+    out.add({kContainerStage, kContainedWord});
+  } else {
+    out.add({"--entrypoint", kContainerStage, spec.image.reference, kContainedWord});
+  }
   return out.take();
 }
 
@@ -227,7 +237,14 @@ Statements container_statements(const LaunchSpec& spec, const HostFacts& facts, 
   if (!spec.deny.empty()) {
     out.enforced("filesystem.deny", "covered");
   }
-  out.enforced("filesystem.proc", engine.is_podman ? "own /proc, masked" : "own /proc, masked as docker does");
+  if (engine.is_podman) {
+    out.enforced("filesystem.proc", "own /proc, masked");
+  } else {
+    // Its command line cannot name what to hide besides, and runtimes refuse mounts in /proc.
+    out.lacks("filesystem.proc", Strength::partial, "proc_unmasked",
+              "docker cannot hide kallsyms, modules and their like in /proc; use podman, or take filesystem out of "
+              "isolation.require");
+  }
   out.enforced("network.outside", "network namespace with lo only");
   out.enforced("processes.own", "pid namespace");
   out.enforced("processes.end", "own init; the container is removed by name");

@@ -56,9 +56,12 @@ struct Limits {
   std::optional<std::uint64_t> cpu_seconds = {};      // RLIMIT_CPU
 };
 
+// In place of an image: a container of an empty folder, to try an engine (podman).
+inline constexpr std::string_view kEmptyImage = "nothing";
+
 // An image that is started in place of a program of this machine (podman, docker).
 struct ImageSpec {
-  std::string reference = {};                  // "name@sha256:…"; empty: none
+  std::string reference = {};                  // "name@sha256:…", or kEmptyImage; empty: none
   std::optional<std::string> entrypoint = {};  // in place of the image's own
   std::string platform = {};                   // what it has to be; empty: whatever it is
 };

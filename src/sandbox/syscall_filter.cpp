@@ -210,7 +210,12 @@ Result<std::vector<sock_filter>> build_filter(UnixSockets sockets, Surroundings 
     // What is left gives the answer for families that are not listed.
     std::erase_if(kept, is_unix_socket_rule);
   }
-  const auto overrides = surroundings == Surroundings::shared ? shared_rules() : std::span<const CallRule>();
+  std::span<const CallRule> overrides;
+  if (surroundings == Surroundings::shared) {
+    overrides = shared_rules();
+  } else if (sockets == UnixSockets::refused) {
+    overrides = stream_pair_rules();
+  }
   return build_filter({allowed_calls(), kept, absent_calls(), overrides});
 }
 

@@ -160,15 +160,21 @@ constexpr CallRule only_for_itself(std::string_view name) { return allow_if(name
 
 constexpr std::uint32_t kIoprioProcess = 1;  // IOPRIO_WHO_PROCESS
 
+constexpr std::array kStreamPair = {
+    // A pair is harmless as long as it stays one: a datagram socket of a pair can still send to any address.
+    CallRule{"socketpair", 0, 2, {{{0, kInt, AF_UNIX}, {1, kSocketType, SOCK_STREAM}}}},
+    CallRule{"socketpair", 0, 2, {{{0, kInt, AF_UNIX}, {1, kSocketType, SOCK_SEQPACKET}}}},
+    always("socketpair", EAFNOSUPPORT),
+};
+
 constexpr std::array kSharedRules = {
     // Whatever a socket is of, it reaches the machine's network or somebody's socket.
     always("socket", EAFNOSUPPORT),
     never("connect"),
     never("bind"),
-    // A pair is harmless as long as it stays one: a datagram socket of a pair can still send to any address.
-    CallRule{"socketpair", 0, 2, {{{0, kInt, AF_UNIX}, {1, kSocketType, SOCK_STREAM}}}},
-    CallRule{"socketpair", 0, 2, {{{0, kInt, AF_UNIX}, {1, kSocketType, SOCK_SEQPACKET}}}},
-    always("socketpair", EAFNOSUPPORT),
+    kStreamPair[0],
+    kStreamPair[1],
+    kStreamPair[2],
     never("shmget"),
     never("shmat"),
     never("shmctl"),
@@ -223,6 +229,7 @@ std::span<const std::string_view> allowed_calls() { return kAllowed; }
 std::span<const CallRule> rules() { return kRules; }
 bool is_unix_socket_rule(const CallRule& rule) { return rule.name == "socket" && rule.test[0].value == AF_UNIX; }
 std::span<const CallRule> shared_rules() { return kSharedRules; }
+std::span<const CallRule> stream_pair_rules() { return kStreamPair; }
 std::span<const std::string_view> absent_calls() { return kAbsent; }
 
 }  // namespace cordon::sandbox

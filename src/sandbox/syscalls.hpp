@@ -50,6 +50,8 @@ bool is_unix_socket_rule(const CallRule& rule);
 std::span<const CallRule> rules();
 // What takes the place of all that is said above about a call where the machine's own names are in view.
 std::span<const CallRule> shared_rules();
+// Overrides where no Unix socket may be made: pairs stay, save those that can send to others.
+std::span<const CallRule> stream_pair_rules();
 // Inside the table, but answered ENOSYS because programs fall back on it: their arguments lie in memory, where a
 // filter cannot look (clone3 for flags, openat2 for mode bits).
 std::span<const std::string_view> absent_calls();

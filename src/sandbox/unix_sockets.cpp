@@ -50,7 +50,7 @@ Guarantee unix_socket_guarantee(const LaunchSpec& spec, const HostFacts& facts, 
   } else if (facts.landlock_abi >= kLandlockResolvesUnix) {
     out.reason = text::cat("Landlock ABI ", facts.landlock_abi);
   } else if (spec.unix_sockets.empty() && filters(spec, facts)) {
-    out.reason = "seccomp, no Unix sockets but connected pairs";
+    out.reason = "seccomp, no Unix sockets but connected pairs of streams";
   } else {
     out.strength = Strength::partial;
     out.reason = text::cat("landlock_abi", facts.landlock_abi);

@@ -90,6 +90,30 @@ TEST_CASE("a program of an image answers over the launcher's own pipes") {
   CHECK(std::filesystem::is_empty(place.scratch));
 }
 
+TEST_CASE("podman holds against the probe, and its plan says what the probe finds") {
+  if (must_skip()) {
+    return;
+  }
+  constexpr int kAttemptsAtLeast = 200;
+  const Place place;
+  const test::Planted planted;
+  const sandbox::Plan plan = planted.plan(BackendChoice::podman, [&](sandbox::LaunchSpec& spec) {
+    spec.argv = {"true"};
+    spec.image.reference = image()->reference();
+    spec.scratch = place.scratch;
+  });
+  const test::Look look = test::look(plan, planted);
+  CHECK(test::wrong_in(look) == "");
+  CHECK(look.attempts >= kAttemptsAtLeast);
+  for (const auto& finding : look.findings) {
+    // What was crossed, the plan did not promise.
+    if (finding.verdict == sandbox::boundary::Verdict::expected) {
+      const auto* promise = sandbox::boundary::promise_for(plan, finding.guarantee);
+      CHECK_MESSAGE((promise == nullptr || promise->strength != sandbox::Strength::enforced), finding.id);
+    }
+  }
+}
+
 namespace {
 
 constexpr const char* kStubborn =

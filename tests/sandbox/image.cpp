@@ -49,6 +49,7 @@ std::optional<Image> Image::make(const std::vector<std::pair<std::string, std::s
   for (const char* place : {"", "/bin", "/etc", "/tmp", "/home", "/srv"}) {
     fs::create_directories(root + place);
   }
+  fs::permissions(root + "/tmp", fs::perms(01777));  // runtimes give a private /tmp the mode of the image's
   for (const auto& [inside, outside] : files) {
     fs::create_directories(fs::path(root + inside).parent_path());
     fs::copy_file(outside, root + inside);

@@ -64,7 +64,7 @@ TEST_CASE("a kernel that can tell sockets apart leaves the server its own") {
 TEST_CASE("an older one leaves none, as soon as a folder is granted") {
   for (const BackendChoice backend : {BackendChoice::native, BackendChoice::bubblewrap}) {
     CHECK(verdict({.folder = true}, backend) ==
-          "enforced, calls refused: seccomp, no Unix sockets but connected pairs");
+          "enforced, calls refused: seccomp, no Unix sockets but connected pairs of streams");
   }
   CHECK(verdict({.abi = 8, .folder = true}).starts_with("enforced, calls refused"));
   CHECK(verdict({.abi = 0, .folder = true}).starts_with("enforced, calls refused"));

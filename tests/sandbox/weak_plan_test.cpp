@@ -25,6 +25,7 @@ LaunchSpec spec_for(BackendChoice backend) {
   spec.backend = backend;
   spec.none_reason = "test";
   spec.from_template = backend == BackendChoice::command;
+  cordon::test::give_image(spec);
   spec.require.clear();
   return spec;
 }

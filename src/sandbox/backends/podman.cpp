@@ -16,6 +16,6 @@ Result<Plan> make_plan(const LaunchSpec& spec, const HostFacts& facts) {
 
 extern constinit const Backend kBackend_podman;
 constinit const Backend kBackend_podman = {
-    .name = kName, .choice = BackendChoice::podman, .automatic = false, .plan = make_plan};
+    .name = kName, .choice = BackendChoice::podman, .automatic = false, .images = true, .plan = make_plan};
 
 }  // namespace cordon::sandbox

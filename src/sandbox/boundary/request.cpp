@@ -131,6 +131,9 @@ std::vector<std::string> Canaries::arguments(const Plan& plan) const {
   if (!plan.steps.init.empty()) {
     add("init", plan.in_container() ? kContainerStage : std::string_view("mcp-cordon-stage"));
   }
+  if (plan.in_container()) {
+    add("image", "yes");
+  }
   add("key", key_path());
   add("config", folder_ + "/outside/client.json");
   add("socket", folder_ + "/outside/socket");

@@ -42,7 +42,9 @@ std::expected<std::string, Failure> mount_text(const Stage& stage, std::size_t i
     case EntryKind::tmpfs:
       // Modes are octal.
       return text::cat("type=tmpfs,destination=", entry.target, ",tmpfs-size=", entry.size_bytes,
-                       ",tmpfs-mode=", (entry.mode & S_ISVTX) != 0 ? "1777" : "755");
+                       ",tmpfs-mode=", (entry.mode & S_ISVTX) != 0 ? "1777" : "755",
+                       // Else it would begin with what the image has there, and with its mode.
+                       stage.plan.backend == "podman" ? ",notmpcopyup" : "");
     case EntryKind::bind:
       return text::cat("type=bind,source=", entry.source, ",target=", entry.target,
                        // What else is mounted below a read-only grant would stay writable. Prepared mounts are

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
+#include <vector>
 
 #include "base/text.hpp"
 #include "sandbox/seccomp_profile.hpp"
@@ -34,7 +35,7 @@ constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::size_t kRandomBytes = 8;
 
 constexpr std::array<const char*, 3> kFiles = {"socket", "seccomp.json", "nothing"};
-constexpr std::array<const char*, 2> kFolders = {"empty", "grants"};
+constexpr std::array<const char*, 3> kFolders = {"empty", "grants", "root"};
 
 std::string random_word() {
   std::array<unsigned char, kRandomBytes> bytes = {};
@@ -76,9 +77,33 @@ Outcome listen_for_init(Stage& stage) {
   return {};
 }
 
+// Runtimes make places for mounts in an empty root. Nothing is followed out of it.
+void remove_below(int folder) {
+  const std::unique_ptr<DIR, CloseFolder> list(::fdopendir(::fcntl(folder, F_DUPFD_CLOEXEC, 0)));
+  std::vector<std::string> names;
+  while (const dirent* entry = list != nullptr ? ::readdir(list.get()) : nullptr) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") {
+      names.push_back(name);
+    }
+  }
+  for (const std::string& name : names) {
+    if (::unlinkat(folder, name.c_str(), 0) == 0 || errno != EISDIR) {
+      continue;
+    }
+    if (const UniqueFd inner(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)); inner) {
+      remove_below(inner.get());
+    }
+    (void)::unlinkat(folder, name.c_str(), AT_REMOVEDIR);
+  }
+}
+
 void empty_folder(int folder) {
   for (const char* file : kFiles) {
     (void)::unlinkat(folder, file, 0);
+  }
+  if (const UniqueFd root(::openat(folder, "root", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)); root) {
+    remove_below(root.get());
   }
   for (const char* inner : kFolders) {
     (void)::unlinkat(folder, inner, AT_REMOVEDIR);
@@ -135,7 +160,7 @@ Outcome make_container_folder(Stage& stage) {
     return failed(stage.container_path);
   }
   for (const char* folder : kFolders) {
-    if (::mkdirat(stage.container_folder.get(), folder, 0555) != 0) {
+    if (::mkdirat(stage.container_folder.get(), folder, 0755) != 0) {
       return failed(stage.container_path);
     }
   }

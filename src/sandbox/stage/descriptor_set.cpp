@@ -52,6 +52,12 @@ Outcome keep_for_init(Stage& stage) {
   if (!plan) {
     return std::unexpected(plan.error());
   }
+  // Programs open /dev/stdin again, which asks for the owner of the pipe.
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::geteuid() == 0 && ::fchown(fd, stage.plan.uid, stage.plan.gid) != 0) {
+      return failed(text::cat("fchown ", fd));
+    }
+  }
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, stage.status.get(), stage.lifeline.get(), plan->get(),
                        stage.leash_in.get(), stage.ready_out.get(), STDERR_FILENO}) {
     UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, kParkingFd));

@@ -70,6 +70,20 @@ Outcome allow(int ruleset, const std::string& path, std::uint64_t rights) {
   return {};
 }
 
+// Our own root holds nothing but what is listed, so that folders may be listed everywhere. A container's has /sys, and
+// devices besides: there it is the image's folders alone.
+Outcome allow_root(int ruleset, const Plan& plan) {
+  if (!plan.in_container()) {
+    return allow(ruleset, "/", kLandlockReadDir);
+  }
+  for (const std::string& place : image_places(plan)) {
+    if (auto outcome = allow(ruleset, place, kReading | kLandlockExecute); !outcome) {
+      return outcome;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Outcome restrict_with_landlock(Stage& stage) {
@@ -96,17 +110,15 @@ Outcome restrict_with_landlock(Stage& stage) {
   if (!ruleset) {
     return failed("create ruleset", text::cat("landlock_abi", abi));
   }
+<<<<<<< HEAD
   if (!shared) {
     if (auto outcome = allow(ruleset.get(), "/", kLandlockReadDir); !outcome) {
       return outcome;
     }
-  }
-  if (stage.plan.in_container()) {
-    for (const std::string& place : image_places(stage.plan)) {
-      if (auto outcome = allow(ruleset.get(), place, kReading | kLandlockExecute); !outcome) {
-        return outcome;
-      }
-    }
+=======
+  if (auto outcome = allow_root(ruleset.get(), stage.plan); !outcome) {
+    return outcome;
+>>>>>>> containers
   }
   for (const ViewEntry& entry : stage.plan.view) {
     if (entry.steering) {
