@@ -115,13 +115,10 @@ std::vector<Assessment> assess(const LaunchSpec& spec, const HostFacts& facts) {
     if (asked.none_reason.empty()) {
       asked.none_reason = "assessment";
     }
-<<<<<<< HEAD
     asked.from_template = false;  // there is none without a policy
-=======
     if (backend->images && asked.image.reference.empty()) {
       asked.image.reference = kEmptyImage;
     }
->>>>>>> containers
     const Result<Plan> plan = backend->plan(asked, facts);
     Assessment assessment{.backend = std::string(backend->name)};
     if (plan) {

@@ -128,6 +128,9 @@ std::vector<std::string> Canaries::arguments(const Plan& plan) const {
   for (const char* kind : {"pid", "mnt", "net", "user", "ipc"}) {
     add(text::cat("outside_", kind), namespace_of(kind));
   }
+  if (plan.own_namespaces) {
+    add("namespaces", "own");
+  }
   if (!plan.steps.init.empty()) {
     add("init", plan.in_container() ? kContainerStage : std::string_view("mcp-cordon-stage"));
   }

@@ -110,15 +110,10 @@ Outcome restrict_with_landlock(Stage& stage) {
   if (!ruleset) {
     return failed("create ruleset", text::cat("landlock_abi", abi));
   }
-<<<<<<< HEAD
   if (!shared) {
-    if (auto outcome = allow(ruleset.get(), "/", kLandlockReadDir); !outcome) {
+    if (auto outcome = allow_root(ruleset.get(), stage.plan); !outcome) {
       return outcome;
     }
-=======
-  if (auto outcome = allow_root(ruleset.get(), stage.plan); !outcome) {
-    return outcome;
->>>>>>> containers
   }
   for (const ViewEntry& entry : stage.plan.view) {
     if (entry.steering) {
