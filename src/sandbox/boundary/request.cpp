@@ -131,6 +131,9 @@ std::vector<std::string> Canaries::arguments(const Plan& plan) const {
   if (plan.own_namespaces) {
     add("namespaces", "own");
   }
+  if (plan.own_namespaces || plan.switch_user) {
+    add("bounding", "none");
+  }
   if (!plan.steps.init.empty()) {
     add("init", plan.in_container() ? kContainerStage : std::string_view("mcp-cordon-stage"));
   }
