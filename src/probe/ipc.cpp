@@ -24,7 +24,9 @@ bool missing(const Request& request, Result& result, const char* canary) {
 }
 
 void own_namespace(const Request& request, Result& result) {
-  if (!missing(request, result, "outside_ipc")) {
+  if (!request.has("namespaces")) {
+    result.not_applicable("this plan has no namespaces of its own");
+  } else if (!missing(request, result, "outside_ipc")) {
     result.equal("ipc namespace", "another",
                  namespace_name("ipc") == request.one("outside_ipc") ? "the launcher's" : "another");
   }

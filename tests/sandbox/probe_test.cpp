@@ -115,7 +115,7 @@ TEST_CASE("outside, with a token, the probe does only what is harmless") {
   for (const auto& finding : look.findings) {
     CAPTURE(finding.id);
     if (finding.id == "processes.inside") {
-      CHECK(finding.verdict == Verdict::expected);
+      CHECK(finding.verdict == Verdict::not_applicable);
     }
     for (const char* id : {"network.addresses", "network.metadata", "processes.signal", "syscalls.mounts",
                            "proc.kernel_settings", "filesystem.write_system", "limits.fork_bomb", "devices.nodes"}) {

@@ -55,6 +55,31 @@ bool below_writable(const Plan& plan, const ViewEntry& entry) {
   });
 }
 
+// What there is to prove, and whom the server runs as.
+void add_standing(Words& words, const Plan& plan) {
+  const auto add = [&words](std::string_view name, const auto& value) { words.push_back(text::cat(name, "=", value)); };
+  if (plan.own_namespaces) {
+    add("namespaces", "own");
+  }
+  if (plan.own_namespaces || plan.switch_user) {
+    add("bounding", "none");
+  }
+  if (!plan.steps.init.empty()) {
+    add("init", plan.in_container() ? kContainerStage : std::string_view("mcp-cordon-stage"));
+  }
+  if (plan.in_container()) {
+    add("image", "yes");
+  }
+  add("uid", plan.uid);
+  add("gid", plan.gid);
+  if (plan.switch_user) {
+    add("groups", "none");
+  }
+  if (plan.landlock_abi > 0) {
+    add("landlock", plan.landlock_abi);
+  }
+}
+
 // `ours`: the folder of the canaries, whose grants have checks of their own.
 void add_view(Words& words, const Plan& plan, std::string_view ours) {
   for (const ViewEntry& entry : plan.view) {
@@ -128,12 +153,7 @@ std::vector<std::string> Canaries::arguments(const Plan& plan) const {
   for (const char* kind : {"pid", "mnt", "net", "user", "ipc"}) {
     add(text::cat("outside_", kind), namespace_of(kind));
   }
-  if (!plan.steps.init.empty()) {
-    add("init", plan.in_container() ? kContainerStage : std::string_view("mcp-cordon-stage"));
-  }
-  if (plan.in_container()) {
-    add("image", "yes");
-  }
+  add_standing(words, plan);
   add("key", key_path());
   add("config", folder_ + "/outside/client.json");
   add("socket", folder_ + "/outside/socket");
@@ -163,14 +183,6 @@ std::vector<std::string> Canaries::arguments(const Plan& plan) const {
   }
   if (shows(folder_ + "/write/deep/er/fixed/file") || shows(folder_ + "/write/deep/er/fixed")) {
     add("nested", "yes");
-  }
-  add("uid", plan.uid);
-  add("gid", plan.gid);
-  if (plan.switch_user) {
-    add("groups", "none");
-  }
-  if (plan.landlock_abi > 0) {
-    add("landlock", plan.landlock_abi);
   }
   add("umask", octal_umask());
   add("cwd", plan.working_directory);
