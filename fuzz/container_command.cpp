@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any words, one a line, as `docker run …`. Oracle: what is accepted names an image by a whole digest, mounts nothing of
-// the machine or of an engine, and, written anew with long flags only, is read as the same; what is refused is said in
-// text that can be printed.
+// Any words, one a line, as `docker run …`. Oracle: what is accepted names an image by a whole digest, mounts nothing
+// of the machine or of an engine, and, written anew with long flags only, is read as the same; what is refused is said
+// in text that can be printed.
 
 #include <algorithm>
 #include <cstddef>
@@ -30,8 +30,8 @@ std::vector<std::string> written_anew(const ContainerCommand& command) {
     if (mount.target.find(':') == std::string::npos && mount.source.find(':') == std::string::npos) {
       add("volume", text::cat(mount.source, ":", mount.target, mount.writable ? "" : ":ro"));
     } else {
-      add("mount", text::cat("type=bind,source=", mount.source, ",target=", mount.target,
-                             mount.writable ? "" : ",readonly"));
+      add("mount",
+          text::cat("type=bind,source=", mount.source, ",target=", mount.target, mount.writable ? "" : ",readonly"));
     }
   }
   for (const ContainerVariable& variable : command.variables) {
@@ -82,10 +82,9 @@ void check_same(const ContainerCommand& one, const ContainerCommand& other) {
   CORDON_ASSERT(std::ranges::equal(one.mounts, other.mounts, [](const ContainerMount& a, const ContainerMount& b) {
     return a.source == b.source && a.target == b.target && a.writable == b.writable;
   }));
-  CORDON_ASSERT(
-      std::ranges::equal(one.variables, other.variables, [](const ContainerVariable& a, const ContainerVariable& b) {
-        return a.name == b.name && a.value == b.value;
-      }));
+  CORDON_ASSERT(std::ranges::equal(
+      one.variables, other.variables,
+      [](const ContainerVariable& a, const ContainerVariable& b) { return a.name == b.name && a.value == b.value; }));
 }
 
 }  // namespace

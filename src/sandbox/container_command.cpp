@@ -278,9 +278,10 @@ class Parser {
     const std::string& word = words_[at_];
     const auto digest = image_digest(word);
     if (!digest) {
-      return refuse(text::cat("the image ", text::printable(word, 200), " is not named by a digest"),
-                    "pull it once, then write NAME@sha256:... as `docker image inspect --format '{{json .RepoDigests}}' "
-                    "NAME` (or podman) shows it");
+      return refuse(
+          text::cat("the image ", text::printable(word, 200), " is not named by a digest"),
+          "pull it once, then write NAME@sha256:... as `docker image inspect --format '{{json .RepoDigests}}' "
+          "NAME` (or podman) shows it");
     }
     command_.image = word;
     command_.digest = *digest;

@@ -43,6 +43,9 @@ LaunchSpec spec_of(BackendChoice backend) {
   spec.deny = {"/data/private"};
   spec.limits.memory_bytes = 536870912;
   spec.scratch = "/state/launch";
+  if (backend == BackendChoice::docker) {
+    std::erase(spec.require, "filesystem");  // docker cannot hide all that /proc tells
+  }
   return spec;
 }
 
@@ -209,6 +212,10 @@ TEST_CASE("an engine that does not work, an image that is not there, and what co
   spec.home_source = "/state/home";
   CHECK(refusal(spec, host(true)).find("running_as_root") != std::string::npos);
   CHECK(refusal(spec, host()) == "accepted");
+  spec.require.push_back("filesystem");
+  CHECK(refusal(spec, host())
+            .find("filesystem.proc is not enforced (asked for by isolation.require): reason "
+                  "proc_unmasked") != std::string::npos);
 }
 
 TEST_CASE("engines are never chosen unasked") {

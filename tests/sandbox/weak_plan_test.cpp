@@ -86,7 +86,9 @@ TEST_CASE("no plan holds what was not asked for, and the same spec gives the sam
     const Plan plan = plan_of(spec);
     CHECK(to_json(plan) == to_json(plan_of(spec)));
     CHECK(plan.environment == spec.environment);
-    CHECK(plan.argv == spec.argv);
+    if (!backend->images) {  // an image may have an entry point of its own
+      CHECK(plan.argv == spec.argv);
+    }
     CHECK(!says(to_json(plan), "very-secret"));
     CHECK(!says(to_text(plan), "very-secret"));
     for (const std::string& variable : plan.tool_environment) {
