@@ -176,6 +176,7 @@ TEST_CASE("without Landlock, what only Landlock refuses is not promised") {
   HostFacts facts = host();
   facts.landlock_abi = 0;
   LaunchSpec spec = spec_of(BackendChoice::docker);
+  spec.require.insert(spec.require.begin(), "filesystem");
   CHECK(refusal(spec, facts).find("filesystem.read is not enforced") != std::string::npos);
   spec = spec_of(BackendChoice::podman);
   CHECK(refusal(spec, facts).find("devices.listed is not enforced") != std::string::npos);

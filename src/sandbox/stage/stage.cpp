@@ -50,7 +50,7 @@ void read_plan(Stage& stage) {
 
 // Nothing of what is at the low numbers is ours: a tool may have used them for itself.
 void take_high_descriptors() {
-  for (int fd = kStatusFd; fd < kFirstFreeFd; ++fd) {
+  for (int fd = kStatusFd; fd <= kBinaryFd; ++fd) {  // no tool is traced
     if (::dup2(kHighBase + fd, fd) != fd) {
       ::_exit(kFailureStatus);  // without a status pipe there is nobody to tell
     }
