@@ -24,7 +24,7 @@ constexpr Shape kShapes[] = {
     {"Error: connect ECONNREFUSED 127.0.0.1:5432", Ailment::refused, "127.0.0.1:5432"},
     {"Error: connect ENETUNREACH 140.82.121.6:443 - Local (0.0.0.0:0)", Ailment::unreachable, "140.82.121.6:443"},
     {"Error: getaddrinfo ENOTFOUND api.github.com", Ailment::unresolved, "api.github.com"},
-    {"npm error errno EAI_AGAIN registry.npmjs.org", Ailment::unresolved, "registry.npmjs.org"},
+    {"npm error errno EAI_AGAIN registry.example.org", Ailment::unresolved, "registry.example.org"},
     {"Error: connect ECONNREFUSED /run/user/1000/bus", Ailment::refused, "/run/user/1000/bus"},
     {"Error: spawn /opt/tool/bin ENOENT", Ailment::missing, "/opt/tool/bin"},
     {"Error: EMFILE: too many open files, open '/data/x'", Ailment::open_files, "/data/x"},
