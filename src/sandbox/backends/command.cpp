@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // command: a program that an organisation already isolates with. What it does is not known here, so everything is
-// partial until the probe has looked from inside, under this plan, on this boot. argv is the whole command line, made
-// of the policy's template; see docs/formats/policy.md.
+// partial until a probe is recorded to have looked from inside, under this plan, on this boot. argv is the whole
+// command line, made of the policy's template; see docs/formats/policy.md.
 #include "base/text.hpp"
 #include "sandbox/backend.hpp"
 #include "sandbox/confirmation.hpp"
