@@ -78,7 +78,10 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
   const policy::Policy& policy = request.loaded.policy;
   std::optional<sandbox::Plan> plan;
   std::vector<sandbox::SteeringGap> gaps;
-  const auto admit_spec = [&](const sandbox::LaunchSpec& spec) -> Status {
+  const auto admit_spec = [&](sandbox::LaunchSpec spec) -> Status {
+    if (request.to_confirm && spec.from_template) {
+      spec.require.clear();
+    }
     Result<sandbox::HostFacts> host = sandbox::probe_host(spec, request.caller.home);
     if (!host) {
       return std::unexpected(host.error());
