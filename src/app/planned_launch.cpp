@@ -22,6 +22,7 @@
 #include "sandbox/probe_host.hpp"
 #include "sandbox/select.hpp"
 #include "sandbox/steering.hpp"
+#include "sandbox/view.hpp"
 
 namespace cordon::app {
 namespace {
@@ -95,6 +96,9 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
     }
     plan = std::move(*selected);
     gaps = std::move(host->steering_gaps);
+    if (sandbox::holds_links(plan->view)) {
+      std::erase_if(gaps, [](const sandbox::SteeringGap& gap) { return gap.link; });
+    }
     if (request.trace) {
       if (Status admitted = admit_trace(*plan); !admitted) {
         return admitted;

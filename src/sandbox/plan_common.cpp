@@ -264,7 +264,7 @@ Statements isolated_statements(const LaunchSpec& spec, const HostFacts& facts, s
   say_limits(out, spec, facts.groups);
   // The user namespace of the launch has its own count, which holds nothing but the launch.
   out.enforced("limits.processes", "RLIMIT_NPROC in a user namespace of its own");
-  out.say(steering_guarantee(facts));
+  out.say(steering_guarantee(facts, view));
   out.say(unix_socket_guarantee(spec, facts, view));
   return out;
 }
