@@ -6,6 +6,7 @@
 
 #include "app/paths.hpp"
 #include "base/text.hpp"
+#include "sandbox/probe_host.hpp"
 
 namespace cordon::app {
 namespace {
@@ -21,7 +22,12 @@ Result<Program> at(const std::string& path) {
   if (!is_executable_file(path)) {
     return fail(Errc::launch_failed, "is no executable file", path, "install the server, or correct launch.command");
   }
-  return Program{path, resolved(path)};
+  // A version manager's shim would choose at every start, inside, where the manager is not.
+  const Result<std::string> program = sandbox::behind_shim(path);
+  if (!program) {
+    return std::unexpected(program.error());
+  }
+  return Program{*program, resolved(*program)};
 }
 
 }  // namespace

@@ -20,18 +20,27 @@
 #include "base/text.hpp"
 #include "run/files.hpp"
 #include "sandbox/container_command.hpp"
+#include "sandbox/probe_host.hpp"
+#include "sandbox/view.hpp"
 
 namespace cordon::app {
 namespace {
 
 // What a server finds programs in: the system's folders, and where its own interpreter lies.
-std::string inside_path(const sandbox::LaunchSpec& spec) {
+std::string inside_path(const sandbox::LaunchSpec& spec, const Caller& caller) {
   std::string out = "/usr/local/bin:/usr/bin:/bin";
   if (!spec.image.reference.empty()) {
     return out;  // of an image that says nothing else
   }
+  // `#!/usr/bin/env node` means the node that the caller would get, as argv[0] does.
+  const auto search = caller.environment.find("PATH");
+  const std::string interpreter =
+      search == caller.environment.end() ? std::string() : sandbox::env_interpreter(spec.executable, search->second);
   // The spelled one comes first: it is the environment's where a program is started through one (venv).
-  for (const std::string& program : {spec.executable, spec.argv[0]}) {
+  for (const std::string& program : {interpreter, spec.executable, spec.argv[0]}) {
+    if (program.empty()) {
+      continue;
+    }
     const std::string folder = parent_of(program);
     const std::vector<std::string_view> parts = text::split(out, ':');
     if (std::ranges::find(parts, std::string_view(folder)) == parts.end()) {
@@ -41,9 +50,9 @@ std::string inside_path(const sandbox::LaunchSpec& spec) {
   return out;
 }
 
-std::string search_path_of(const policy::Launch& launch, const sandbox::LaunchSpec& spec) {
+std::string search_path_of(const policy::Launch& launch, const sandbox::LaunchSpec& spec, const Caller& caller) {
   const auto set = launch.set.find("PATH");
-  return set == launch.set.end() ? inside_path(spec) : set->second;
+  return set == launch.set.end() ? inside_path(spec, caller) : set->second;
 }
 
 // Nothing is inherited that the policy does not name. `set` wins over `pass`, a secret over both.
@@ -57,7 +66,7 @@ std::map<std::string, std::string> environment_of(const policy::Launch& launch, 
     }
   }
   // Outside folders mean nothing inside, so these three are ours unless the policy sets them.
-  out["PATH"] = inside_path(spec);
+  out["PATH"] = inside_path(spec, caller);
   const bool own_view = spec.backend != sandbox::BackendChoice::none && !sandbox::shows_host_paths(spec.backend);
   out["HOME"] = own_view ? std::string(kInsideHome) : spec.home_source.empty() ? std::string("/tmp") : spec.home_source;
   out["TMPDIR"] = spec.temp_source.empty() ? "/tmp" : spec.temp_source;
@@ -127,10 +136,13 @@ Status copy_isolation(const policy::Isolation& isolation, const Caller& caller, 
   spec.none_reason = isolation.reason;
   spec.require = isolation.require;
   spec.proc_minimal = isolation.proc == policy::Proc::minimal;
-  spec.syscall_filter = isolation.syscalls == policy::Syscalls::standard;
+  spec.nested_userns = isolation.nested_userns;
+  spec.syscall_filter = isolation.syscalls != policy::Syscalls::off;
+  spec.strict_syscalls = isolation.syscalls == policy::Syscalls::strict;
   spec.user = isolation.user;
   spec.limits = {isolation.limits.memory_bytes, isolation.limits.processes, isolation.limits.open_files,
                  isolation.limits.file_size_bytes, isolation.limits.cpu_seconds};
+  spec.default_limits = sandbox::preset_limits(spec);
   if (!isolation.srt.empty()) {
     Result<std::string> srt = expand_home(isolation.srt, caller.home);
     if (!srt) {
@@ -372,7 +384,7 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
   if (const Status added = add_program(request, *command, out.spec); !added) {
     return std::unexpected(added.error());
   }
-  const std::string search_path = search_path_of(policy.launch, out.spec);
+  const std::string search_path = search_path_of(policy.launch, out.spec, request.caller);
   OwnPaths own = request.own;
   add_launch_paths(policy, request.caller, out.spec, search_path, own);
   // Before anything is digested: what is digested below lies in no write grant.

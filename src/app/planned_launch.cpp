@@ -131,8 +131,12 @@ Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan&
   if (!launched) {
     return std::unexpected(launched.error());
   }
-  run::ServerProcess server{launched->pid, std::move(launched->server_in), std::move(launched->server_out),
-                            std::move(launched->server_err), std::move(launched->lifeline)};
+  run::ServerProcess server{launched->pid,
+                            std::move(launched->server_in),
+                            std::move(launched->server_out),
+                            std::move(launched->server_err),
+                            std::move(launched->lifeline),
+                            std::move(launched->notes)};
   if (const Status started = run::wait_until_started(launched->status.get(), kStartTimeoutMs); !started) {
     end(server.pid, server.lifeline);
     return std::unexpected(sandbox::error_from_status(started.error().detail, plan.backend));

@@ -23,6 +23,8 @@ class Request {
   const std::string& one(const std::string& name) const;  // the first, else empty
   const std::vector<std::string>& all(const std::string& name) const;
   int number(const std::string& name) const;
+  // The plan's list of system calls: "strict", "nested" (user namespaces of its own), else the ordinary one.
+  bool calls(std::string_view which) const { return one("calls") == which; }
 
   // Does the plan show this path inside (`shown`, but not what is in a `deny`)? Then reaching it is no breach.
   bool shown(std::string_view path) const;

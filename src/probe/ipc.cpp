@@ -46,7 +46,11 @@ void shared_memory(const Request& request, Result& result) {
   });
 }
 
-void own_shared_memory(const Request&, Result& result) {
+void own_shared_memory(const Request& request, Result& result) {
+  if (request.calls("strict")) {
+    result.not_applicable("strict leaves it out");
+    return;
+  }
   result.allowed("shmget", [] {
     const int id = ::shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
     const int error_number = result_of(id);
@@ -109,11 +113,15 @@ int make_pair_of(int type) {
 
 // The filter cannot tell where a socket leads; where it has to, it refuses to make any.
 void socket_calls(const Request& request, Result& result) {
-  if (request.one("unix_calls") != "none") {
+  if (!request.has("unix_calls")) {
     result.not_applicable("this plan stops sockets by other means");
     return;
   }
-  result.refused("stream", "EAFNOSUPPORT", [] { return open_socket(AF_UNIX, SOCK_STREAM, 0); });
+  if (request.one("unix_calls") == "none") {
+    result.refused("stream", "EAFNOSUPPORT", [] { return open_socket(AF_UNIX, SOCK_STREAM, 0); });
+  } else {
+    result.refused("connect", "ECONNREFUSED", [] { return connect_path("/nowhere", SOCK_STREAM); });
+  }
   result.refused("datagram", "EAFNOSUPPORT", [] { return open_socket(AF_UNIX, SOCK_DGRAM, 0); });
   // It could still send to any address.
   result.refused("datagram pair", "EAFNOSUPPORT", [] { return make_pair_of(SOCK_DGRAM); });

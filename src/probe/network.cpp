@@ -37,7 +37,11 @@ void metadata(const Request&, Result& result) {
   result.denied("TCP", [] { return connect_ip("169.254.169.254", 80, SOCK_STREAM); });
 }
 
-void own_listener(const Request&, Result& result) {
+void own_listener(const Request& request, Result& result) {
+  if (request.calls("strict") || request.one("unix_calls") == "unconnected") {
+    result.not_applicable("this plan lets nothing connect");
+    return;
+  }
   result.allowed("listen and connect", [] {
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in local = {};
@@ -60,6 +64,10 @@ void own_listener(const Request&, Result& result) {
 }
 
 void usual_sockets(const Request& request, Result& result) {
+  if (request.calls("strict")) {
+    result.refused("inet", "EAFNOSUPPORT", [] { return open_socket(AF_INET, SOCK_STREAM, 0); });
+    return;
+  }
   if (!request.has("unix_calls")) {
     result.allowed("unix", [] { return open_socket(AF_UNIX, SOCK_STREAM, 0); });
   }
@@ -67,10 +75,11 @@ void usual_sockets(const Request& request, Result& result) {
   result.allowed("netlink route", [] { return open_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE); });
 }
 
-void raw_sockets(const Request&, Result& result) {
-  result.refused("IPv4", "EPERM", [] { return open_socket(AF_INET, SOCK_RAW, IPPROTO_ICMP); });
-  result.refused("IPv6", "EPERM", [] { return open_socket(AF_INET6, SOCK_RAW, IPPROTO_ICMPV6); });
-  result.refused("SCTP", "EPERM", [] { return open_socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP); });
+void raw_sockets(const Request& request, Result& result) {
+  const char* refusal = request.calls("strict") ? "EAFNOSUPPORT" : "EPERM";
+  result.refused("IPv4", refusal, [] { return open_socket(AF_INET, SOCK_RAW, IPPROTO_ICMP); });
+  result.refused("IPv6", refusal, [] { return open_socket(AF_INET6, SOCK_RAW, IPPROTO_ICMPV6); });
+  result.refused("SCTP", refusal, [] { return open_socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP); });
 }
 
 void packet_sockets(const Request&, Result& result) {

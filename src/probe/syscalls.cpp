@@ -42,9 +42,11 @@ void keys(const Request&, Result& result) {
   each(result, "EPERM", {{"keyctl", SYS_keyctl}, {"add_key", SYS_add_key}, {"request_key", SYS_request_key}});
 }
 
-void mounts(const Request&, Result& result) {
-  each(result, "EPERM",
-       {{"mount", SYS_mount}, {"umount2", SYS_umount2}, {"pivot_root", SYS_pivot_root}, {"chroot", SYS_chroot}});
+void mounts(const Request& request, Result& result) {
+  each(result, "EPERM", {{"mount", SYS_mount}, {"umount2", SYS_umount2}, {"pivot_root", SYS_pivot_root}});
+  if (!request.calls("nested")) {
+    each(result, "EPERM", {{"chroot", SYS_chroot}});
+  }
 }
 
 void new_mounts(const Request&, Result& result) {
@@ -135,10 +137,12 @@ void unknown(const Request&, Result& result) {
         {"minus_one", -1}});
 }
 
-void personality(const Request&, Result& result) {
+void personality(const Request& request, Result& result) {
   result.refused("no randomisation", "EPERM",
                  [] { return in_child([] { return result_of(::syscall(SYS_personality, 0x0040000)); }); });
-  result.allowed("question", [] { return result_of(::syscall(SYS_personality, 0xffffffff)); });
+  if (!request.calls("strict")) {
+    result.allowed("question", [] { return result_of(::syscall(SYS_personality, 0xffffffff)); });
+  }
 }
 
 #if defined(__x86_64__)

@@ -78,6 +78,21 @@ Status wait_until_started(int status_fd, std::int64_t timeout_ms) {
   return said.empty() ? Status() : fail(Errc::launch_failed, text::printable(said), "launch");
 }
 
+std::vector<std::string> read_notes(int notes_fd) {
+  std::array<char, 4096> buffer;
+  pollfd entry{notes_fd, POLLIN, 0};
+  // Written before the child's exit, and short: one read, and never a wait.
+  const ssize_t count = ::poll(&entry, 1, 0) > 0 ? ::read(notes_fd, buffer.data(), buffer.size()) : 0;
+  std::vector<std::string> lines;
+  for (const std::string_view line :
+       text::split({buffer.data(), count > 0 ? static_cast<std::size_t>(count) : 0}, '\n')) {
+    if (!line.empty()) {
+      lines.push_back(text::printable(line));
+    }
+  }
+  return lines;
+}
+
 Child::Child(Loop& loop, pid_t pid, UniqueFd lifeline, std::function<void(gate::ExitReport)> exited)
     : pid_(pid),
       lifeline_(std::move(lifeline)),

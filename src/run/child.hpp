@@ -7,6 +7,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/fd.hpp"
@@ -22,11 +24,15 @@ struct ServerProcess {
   UniqueFd out = {};       // read end of its stdout
   UniqueFd err = {};       // read end of its stderr
   UniqueFd lifeline = {};  // closing it ends the whole tree, where the backend provides that
+  UniqueFd notes = {};     // at its exit: a line of ours for each limit of the whole tree that it ran into; may be none
 };
 
 // Waits until the other end of a status pipe is closed. launch_failed with the text when something was written to it
 // ("step: detail"), or when it takes longer than `timeout_ms`.
 Status wait_until_started(int status_fd, std::int64_t timeout_ms);
+
+// What stands in `notes` by now, as lines that can be shown.
+std::vector<std::string> read_notes(int notes_fd);
 
 // Watches one child. While this lives the process must have no other children whose exit status it wants: orphans of
 // the server become our children and are reaped here.

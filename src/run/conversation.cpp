@@ -99,6 +99,9 @@ void Conversation::server_end() {
 }
 
 void Conversation::server_exit(gate::ExitReport report) {
+  for (const std::string& line : notes_ ? read_notes(notes_.get()) : std::vector<std::string>()) {
+    log_.notice(line, now());
+  }
   exit_ = report;
   if (config_.server_exited) {
     config_.server_exited(report);

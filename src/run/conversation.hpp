@@ -76,6 +76,7 @@ class Conversation {
   std::optional<gate::ExitReport> exit_ = {};  // until the engine knows
   std::optional<int> status_ = {};             // set: the session is over
 
+  UniqueFd notes_ = {};                       // of the server's launch
   std::optional<Instant> drain_until_ = {};   // output of a server that exited
   std::optional<Instant> hangup_until_ = {};  // reading from a client that hung up while it was held
   std::optional<Instant> limit_ = {};         // all of it

@@ -56,6 +56,7 @@ Status Conversation::connect(ProxyConfig& config) {
                                                           settle();
                                                         },
                                                         [] {}});
+  notes_ = std::move(server.notes);
   child_ = std::make_unique<Child>(*loop_, server.pid, std::move(server.lifeline),
                                    [this](gate::ExitReport report) { server_exit(report); });
   return {};

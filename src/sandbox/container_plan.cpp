@@ -174,7 +174,7 @@ Status check_wishes(const LaunchSpec& spec, const HostFacts& facts, const Engine
   if (spec.proc_minimal) {
     return refusal("filesystem.proc", "backend_version", "containers have no minimal /proc; use proc: masked");
   }
-  if (spec.nested_userns) {
+  if (allows_nested_userns(spec)) {
     return refusal({}, "not_offered", "containers have no user namespaces of their own here; use native");
   }
   // Its mounts are made in another process, where owners cannot be mapped.
@@ -259,7 +259,7 @@ Statements container_statements(const LaunchSpec& spec, const HostFacts& facts, 
   } else {
     out.lacks("devices.listed", Strength::partial, "landlock_abi0");
   }
-  say_limits(out, spec);
+  say_limits(out, spec, {});  // the engine makes groups of its own
   if (engine.facts.limits) {
     out.enforced("limits.processes", "control group of the container");
     if (spec.limits.memory_bytes || spec.default_limits.memory_bytes) {
@@ -320,8 +320,7 @@ Result<Plan> container_plan(const LaunchSpec& spec, const HostFacts& facts, cons
   plan->switch_user = false;  // the engine starts our stage as that user
   plan->own_namespaces = true;
   plan->landlock_abi = facts.landlock_abi;
-  plan->unix_socket_calls = allows_unix_sockets(inside, facts, plan->view);
-  plan->syscall_filter = spec.syscall_filter && facts.seccomp && !facts.architecture.empty();
+  choose_filter(*plan, inside, facts);
   plan->guarantees = container_statements(inside, facts, engine, plan->view).complete(inside);
   plan->steps.outer = {Step::session, Step::descriptors};
   const std::vector<Step> places = place_steps(*plan);

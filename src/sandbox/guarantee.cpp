@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "core/json/write.hpp"
 #include "sandbox/spec.hpp"
+#include "sandbox/view.hpp"
 
 namespace cordon::sandbox {
 namespace {
@@ -29,7 +30,8 @@ constexpr std::array<Detail, 21> kDetails = {{
     {"ipc.own", "no shared memory, queue, semaphore or abstract socket of others", kAlways},
     {"ipc.unix_sockets", "no Unix socket of others but those that are named", kAlways},
     {"syscalls.filter", "system calls are those of a list", kAlways},
-    {"syscalls.user_namespaces", "no new user namespace", [](const LaunchSpec& spec) { return !spec.nested_userns; }},
+    {"syscalls.user_namespaces", "no new user namespace",
+     [](const LaunchSpec& spec) { return !allows_nested_userns(spec); }},
     {"syscalls.privileges", "no capability, and none to gain", kAlways},
     {"environment.listed", "only listed variables", kAlways},
     {"descriptors.standard", "only the three standard streams", kAlways},

@@ -105,6 +105,13 @@ struct ExposedFile {
   std::string grant = {};  // source of the writable grant
 };
 
+// A symlink of the outside: where, and its text.
+struct ProgramLink {
+  std::string path = {};
+  std::string text = {};
+  bool operator==(const ProgramLink&) const = default;
+};
+
 // The executable of the server and what it needs besides system paths. Paths are real, save `entry_link`.
 struct ProgramFacts {
   std::string path = {};
@@ -115,6 +122,7 @@ struct ProgramFacts {
   std::string entry_link = {};  // the script that argv names, as written there; empty: no script
   std::string entry = {};       // the script
   std::string entry_root = {};  // what the script needs around it: its package, or itself
+  std::vector<ProgramLink> links = {};  // on the way to program and interpreter, as these are called
   std::vector<ExposedFile> exposed = {};
 };
 
@@ -123,6 +131,20 @@ struct SourceFacts {
   std::string path = {};
   PathKind kind = PathKind::absent;  // symlink: also when a folder above is one
   std::string resolved = {};         // where a symlink leads
+};
+
+// A control group of the machine below which a launch can make one of its own.
+struct GroupPlace {
+  std::string folder = {};
+  bool unified = false;  // version 2
+  bool memory = false;
+  bool processes = false;
+  bool leaf = false;  // version 2: we live in it ourselves, and have to move into a leaf of it first
+  bool operator==(const GroupPlace&) const = default;
+};
+struct GroupFacts {
+  std::vector<GroupPlace> places = {};
+  Trial trial = {};  // works: one of them limits memory
 };
 
 // Something below a write grant that steers other programs (steering.hpp). Absent: it is put there for the time of the
@@ -156,6 +178,7 @@ struct HostFacts {
   BubblewrapFacts bubblewrap = {};
   ContainerFacts podman = {};
   ContainerFacts docker = {};
+  GroupFacts groups = {};       // looked for when a limit asks for one
   FirejailFacts firejail = {};  // this and what follows: found only when it is named, or for doctor
   SrtFacts srt = {};
   // Another system's.

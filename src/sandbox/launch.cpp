@@ -199,6 +199,15 @@ Result<Launched> launch(const Plan& plan, const LaunchOptions& options) {
     }
     request.give(trace, stage::kTraceFd);
   }
+  Pipe notes;
+  if (!plan.groups.empty()) {
+    auto made = make_pipe(false);
+    if (!made) {
+      return std::unexpected(made.error());
+    }
+    notes = std::move(*made);
+    request.give(notes.theirs, stage::kNotesFd);
+  }
   // Through the descriptor, so that what was checked is what runs.
   auto pid = request.spawn(text::cat("/proc/self/fd/", program->get()));
   if (!pid) {
@@ -209,7 +218,8 @@ Result<Launched> launch(const Plan& plan, const LaunchOptions& options) {
                   .server_out = std::move(out->ours),
                   .server_err = std::move(err->ours),
                   .status = std::move(status->ours),
-                  .lifeline = std::move(lifeline->ours)};
+                  .lifeline = std::move(lifeline->ours),
+                  .notes = std::move(notes.ours)};
 }
 
 Error error_from_status(std::string_view line, std::string_view backend) {

@@ -21,6 +21,7 @@ struct Launched {
   UniqueFd server_err;  // read end of its stderr
   UniqueFd status;      // read end: one line "step: detail" on failure, end of file without a byte once exec succeeded
   UniqueFd lifeline;
+  UniqueFd notes;  // read end, with control groups only: at the end of the tree a line for each limit it ran into
 };
 
 struct LaunchOptions {

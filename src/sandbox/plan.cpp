@@ -83,6 +83,13 @@ std::string to_text(const Plan& plan) {
   append_limit(out, "open_files", plan.limits.open_files);
   append_limit(out, "file_size_bytes", plan.limits.file_size_bytes);
   append_limit(out, "cpu_seconds", plan.limits.cpu_seconds);
+  for (const ControlGroup& group : plan.groups) {
+    out += text::cat("  control group below ", text::printable(group.folder), ":");
+    for (const GroupFile& file : group.files) {
+      out += text::cat(" ", file.name, "=", file.value);
+    }
+    out += "\n";
+  }
   out += "steps:\n";
   append_steps(out, "outside", plan.steps.outer);
   append_steps(out, "pid 1", plan.steps.init);

@@ -12,6 +12,7 @@
 #include "sandbox/guarantee.hpp"
 #include "sandbox/host_facts.hpp"
 #include "sandbox/spec.hpp"
+#include "sandbox/syscalls.hpp"
 
 namespace cordon::sandbox {
 
@@ -56,6 +57,7 @@ struct ViewEntry {
 enum class Step : std::uint8_t {
   session,           // outer: own session, die with the launcher
   descriptors,       // outer: nothing but what is ours
+  groups,            // outer: control groups with the limits of the whole tree
   places,            // outer: what is absent and must not come into being gets a place to be covered at
   sources,           // outer (root) or init: open every source without following a symlink
   identity,          // outer, root only: become the server's uid for good
@@ -76,6 +78,19 @@ enum class Step : std::uint8_t {
   attest,  // looks from inside; any mismatch is fatal
 };
 std::string_view name(Step step);
+
+// A control group that a launch makes for the server and all that it starts, below `folder`; it is gone afterwards.
+struct GroupFile {
+  std::string name = {};
+  std::string value = {};
+  bool optional = false;  // not on every kernel
+};
+struct ControlGroup {
+  std::string folder = {};
+  bool unified = false;
+  bool leaf = false;  // see GroupPlace
+  std::vector<GroupFile> files = {};
+};
 
 struct PlanSteps {
   std::vector<Step> outer = {};
@@ -134,8 +149,10 @@ struct Plan {
   // Names of the machine are shared: paths, processes, ipc. Filter and Landlock refuse what would reach across.
   bool shared_host = false;
   bool syscall_filter = false;
-  bool unix_socket_calls = true;  // false: the filter refuses to make a Unix socket, save a connected pair
-  Limits limits = {};             // defaults filled in
+  FilterChoice filter = {};                         // which list, when there is one
+  UnixSockets unix_sockets = UnixSockets::allowed;  // what the filter lets of them
+  Limits limits = {};                               // defaults filled in
+  std::vector<ControlGroup> groups = {};  // that keep limits.memory (and processes, where they can) for the whole tree
 
   std::string tool = {};  // what starts our stage inside: its executable
   std::vector<ToolArgument> tool_arguments = {};
@@ -149,6 +166,9 @@ struct Plan {
   // Init tells what the server touches (trace.hpp). It changes nothing of what is enforced, and so is in neither print.
   bool trace = false;
 };
+
+// The start of the name of every group that we make.
+inline constexpr std::string_view kGroupPrefix = "mcp-cordon-";
 
 // The guarantee of that name; null when the plan does not speak of it.
 const Guarantee* find_guarantee(const Plan& plan, std::string_view name);

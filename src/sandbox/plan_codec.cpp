@@ -100,6 +100,25 @@ void visit_list(Visitor& visit, Items& items, Each&& each) {
   }
 }
 
+template <typename Visitor, typename PlanType>
+void visit_limits(Visitor& visit, PlanType& plan) {
+  visit(plan.limits.memory_bytes);
+  visit(plan.limits.processes);
+  visit(plan.limits.open_files);
+  visit(plan.limits.file_size_bytes);
+  visit(plan.limits.cpu_seconds);
+  visit_list(visit, plan.groups, [&](auto& group) {
+    visit(group.folder);
+    visit(group.unified);
+    visit(group.leaf);
+    visit_list(visit, group.files, [&](auto& file) {
+      visit(file.name);
+      visit(file.value);
+      visit(file.optional);
+    });
+  });
+}
+
 template <typename Visitor, typename Container>
 void visit_container(Visitor& visit, Container& container) {
   visit(container.image);
@@ -175,12 +194,10 @@ void visit_all(Visitor& visit, PlanType& plan, WitnessType& witness) {
   visit(plan.own_namespaces);
   visit(plan.shared_host);
   visit(plan.syscall_filter);
-  visit(plan.unix_socket_calls);
-  visit(plan.limits.memory_bytes);
-  visit(plan.limits.processes);
-  visit(plan.limits.open_files);
-  visit(plan.limits.file_size_bytes);
-  visit(plan.limits.cpu_seconds);
+  visit(plan.filter.strict);
+  visit(plan.filter.nested_userns);
+  visit(plan.unix_sockets);
+  visit_limits(visit, plan);
   visit_tool(visit, plan);
   visit_container(visit, plan.container);
   visit(plan.none_reason);

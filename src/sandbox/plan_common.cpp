@@ -95,15 +95,73 @@ void say_filter(Statements& out, const LaunchSpec& spec, const HostFacts& facts)
     if (!lacks.empty()) {
       out.lacks(detail, Strength::no, std::string(lacks));
     } else {
-      out.enforced(detail, "seccomp allow-list");
+      out.enforced(detail, spec.strict_syscalls ? "seccomp allow-list, strict" : "seccomp allow-list");
     }
   }
-  if (spec.nested_userns) {
+  if (allows_nested_userns(spec)) {
     out.lacks("syscalls.user_namespaces", Strength::no, "nested_userns");
   }
 }
 
-void say_limits(Statements& out, const LaunchSpec& spec) {
+namespace {
+
+// Only a limit that the policy writes is worth a group of its own: a default is `partial`.
+bool wants_groups(const LaunchSpec& spec, const GroupFacts& groups) {
+  return spec.limits.memory_bytes && groups.trial.works;
+}
+
+bool groups_count_processes(const LaunchSpec& spec, const GroupFacts& groups) {
+  return wants_groups(spec, groups) && std::ranges::any_of(groups.places, &GroupPlace::processes);
+}
+
+void say_memory(Statements& out, const LaunchSpec& spec, const GroupFacts& groups) {
+  if (wants_groups(spec, groups)) {
+    out.enforced("limits.memory", "control group of the launch");
+  } else if (!spec.limits.memory_bytes) {
+    out.lacks("limits.memory", Strength::partial, "RLIMIT_DATA of each process, by default");
+  } else {
+    const Trial& trial = groups.trial;
+    out.lacks("limits.memory", Strength::partial, trial.reason.empty() ? "no_cgroup_delegation" : trial.reason,
+              trial.hint, trial.error_number);
+  }
+}
+
+ControlGroup group_below(const GroupPlace& place, const Limits& limits) {
+  ControlGroup group{.folder = place.folder, .unified = place.unified, .leaf = place.leaf};
+  const auto add = [&group](std::string_view name, std::string value, bool optional = false) {
+    group.files.push_back({std::string(name), std::move(value), optional});
+  };
+  if (place.memory) {
+    const std::string bytes = std::to_string(limits.memory_bytes.value_or(0));
+    add(place.unified ? "memory.max" : "memory.limit_in_bytes", bytes);
+    // Else swap would be as much again. Version 1 counts both together, version 2 apart.
+    add(place.unified ? "memory.swap.max" : "memory.memsw.limit_in_bytes", place.unified ? "0" : bytes, true);
+    if (place.unified) {
+      add("memory.oom.group", "1", true);  // all of the tree, as our watcher does with version 1
+    }
+  }
+  if (place.processes) {
+    // Ours are in it, too: init, and bubblewrap's process outside.
+    constexpr std::uint64_t kOurs = 3;
+    add("pids.max", std::to_string(limits.processes.value_or(kDefaultProcesses) + kOurs));
+  }
+  return group;
+}
+
+}  // namespace
+
+void choose_groups(Plan& plan, const LaunchSpec& spec, const HostFacts& facts) {
+  if (!wants_groups(spec, facts.groups)) {
+    return;
+  }
+  for (const GroupPlace& place : facts.groups.places) {
+    plan.groups.push_back(group_below(place, plan.limits));
+  }
+  const auto after = std::ranges::find(plan.steps.outer, Step::descriptors);
+  plan.steps.outer.insert(after == plan.steps.outer.end() ? after : after + 1, Step::groups);
+}
+
+void say_limits(Statements& out, const LaunchSpec& spec, const GroupFacts& groups) {
   out.enforced("limits.open_files", "RLIMIT_NOFILE");
   const Limits limits = effective_limits(spec);
   if (limits.file_size_bytes) {
@@ -112,10 +170,18 @@ void say_limits(Statements& out, const LaunchSpec& spec) {
   if (limits.cpu_seconds) {
     out.enforced("limits.cpu_seconds", "RLIMIT_CPU");
   }
-  if (limits.memory_bytes) {
-    // RLIMIT_DATA counts each process by itself; a limit for the tree needs a delegated cgroup.
-    out.lacks("limits.memory", Strength::partial, "no_cgroup_delegation", "take limits.memory out of the policy");
+  if (groups_count_processes(spec, groups)) {
+    out.enforced("limits.processes", "control group of the launch");
   }
+  if (limits.memory_bytes) {
+    say_memory(out, spec, groups);
+  }
+}
+
+void choose_filter(Plan& plan, const LaunchSpec& spec, const HostFacts& facts) {
+  plan.syscall_filter = spec.syscall_filter && facts.seccomp && !facts.architecture.empty();
+  plan.filter = {.strict = spec.strict_syscalls, .nested_userns = allows_nested_userns(spec)};
+  plan.unix_sockets = allowed_unix_sockets(spec, facts, plan.view);
 }
 
 Error refused(std::string_view backend, std::string_view requirement, const Trial& trial) {
@@ -132,6 +198,10 @@ Result<Plan> common_plan(const LaunchSpec& spec, const HostFacts& facts, std::st
   }
   if (auto status = check_environment(spec); !status) {
     return std::unexpected(status.error());
+  }
+  if (spec.strict_syscalls && allows_nested_userns(spec)) {
+    return fail(Errc::policy_invalid, "strict leaves out what a browser and user namespaces need", "isolation.syscalls",
+                "write default, or take the preset browser and nested_userns out");
   }
   if (!facts.user_error.empty() || facts.server_uid == 0 || facts.server_gid == 0) {
     return std::unexpected(
@@ -185,7 +255,7 @@ Statements isolated_statements(const LaunchSpec& spec, const HostFacts& facts, s
   out.enforced("environment.listed", "listed variables only");
   out.enforced("descriptors.standard", "the three standard streams only");
   out.enforced("devices.listed", "null, zero, full, random, urandom");
-  say_limits(out, spec);
+  say_limits(out, spec, facts.groups);
   // The user namespace of the launch has its own count, which holds nothing but the launch.
   out.enforced("limits.processes", "RLIMIT_NPROC in a user namespace of its own");
   out.say(steering_guarantee(facts));
@@ -197,6 +267,10 @@ Result<Plan> shared_plan(const LaunchSpec& spec, const HostFacts& facts, std::st
   if (facts.landlock_abi == 0) {
     return std::unexpected(
         refused(backend, {}, {.reason = "landlock_abi0", .hint = "a kernel that was started with Landlock is needed"}));
+  }
+  if (allows_nested_userns(spec)) {
+    return std::unexpected(
+        refused(backend, {}, {.reason = "not_offered", .hint = "for a browser, use native or bubblewrap"}));
   }
   if (spec.proc_minimal) {
     return std::unexpected(
@@ -214,9 +288,9 @@ Result<Plan> shared_plan(const LaunchSpec& spec, const HostFacts& facts, std::st
   plan->view = std::move(*view);
   plan->hostname.clear();
   plan->shared_host = true;
-  plan->unix_socket_calls = false;
   plan->landlock_abi = facts.landlock_abi;
-  plan->syscall_filter = spec.syscall_filter && facts.seccomp && !facts.architecture.empty();
+  choose_filter(*plan, spec, facts);
+  plan->unix_sockets = UnixSockets::refused;
   return plan;
 }
 
@@ -259,7 +333,7 @@ Statements shared_statements(const LaunchSpec& spec, const HostFacts& facts, con
   out.enforced("environment.listed", "listed variables only");
   out.enforced("descriptors.standard", "the three standard streams only");
   out.enforced("devices.listed", text::cat("null, zero, full, random, urandom: ", landlock));
-  say_limits(out, spec);
+  say_limits(out, spec, {});
   out.lacks("limits.processes", Strength::partial, "counted_per_uid");
   return out;
 }

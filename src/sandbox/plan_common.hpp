@@ -14,6 +14,12 @@ namespace cordon::sandbox {
 // policy_invalid when the spec contradicts itself, unsupported_isolation when the account cannot be had.
 Result<Plan> common_plan(const LaunchSpec& spec, const HostFacts& facts, std::string_view backend);
 
+// The syscall filter of a plan, where there can be one.
+void choose_filter(Plan& plan, const LaunchSpec& spec, const HostFacts& facts);
+
+// The control groups of a plan, where the policy limits memory and the host lets us make them.
+void choose_groups(Plan& plan, const LaunchSpec& spec, const HostFacts& facts);
+
 // Refusal of a backend from a trial that did not work.
 Error refused(std::string_view backend, std::string_view requirement, const Trial& trial);
 
@@ -32,12 +38,13 @@ PlanSteps tool_steps(const Plan& plan);
 
 // The parts of it that need no namespace: our syscall filter, our resource limits (all but that of processes).
 void say_filter(Statements& out, const LaunchSpec& spec, const HostFacts& facts);
-void say_limits(Statements& out, const LaunchSpec& spec);
+// `groups`: none where we make none.
+void say_limits(Statements& out, const LaunchSpec& spec, const GroupFacts& groups);
 
 // ipc.unix_sockets: can a socket of the outside be reached that is not listed?
 Guarantee unix_socket_guarantee(const LaunchSpec& spec, const HostFacts& facts, std::span<const ViewEntry> view);
-// False: nothing but the syscall filter can stop it, which then refuses to make Unix sockets.
-bool allows_unix_sockets(const LaunchSpec& spec, const HostFacts& facts, std::span<const ViewEntry> view);
+// Less than allowed: nothing but the syscall filter can stop it.
+UnixSockets allowed_unix_sockets(const LaunchSpec& spec, const HostFacts& facts, std::span<const ViewEntry> view);
 
 // filesystem.steering: is what steers other programs covered wherever the server can write?
 Guarantee steering_guarantee(const HostFacts& facts);

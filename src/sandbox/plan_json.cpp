@@ -56,6 +56,19 @@ void write_limits(json::Writer& out, const Limits& limits) {
   out.end_object();
 }
 
+void write_groups(json::Writer& out, const Plan& plan) {
+  out.key("control_groups").begin_array();
+  for (const ControlGroup& group : plan.groups) {
+    out.begin_object().member("below", group.folder).member_int("version", group.unified ? 2 : 1);
+    out.member_bool("leaf", group.leaf).key("files").begin_object();
+    for (const GroupFile& file : group.files) {
+      out.member(file.name, file.value);
+    }
+    out.end_object().end_object();
+  }
+  out.end_array();
+}
+
 void write_steps(json::Writer& out, std::string_view key, const std::vector<Step>& steps) {
   out.key(key).begin_array();
   for (const Step step : steps) {
@@ -135,9 +148,18 @@ std::string to_json(const Plan& plan) {
   if (plan.shared_host) {
     out.member_bool("shared_host", true);
   }
-  out.member_bool("syscall_filter", plan.syscall_filter).member_bool("unix_socket_calls", plan.unix_socket_calls);
+  out.member_bool("syscall_filter", plan.syscall_filter).member("unix_socket_calls", name(plan.unix_sockets));
+  if (plan.filter.strict) {
+    out.member_bool("strict_syscalls", true);
+  }
+  if (plan.filter.nested_userns) {
+    out.member_bool("nested_user_namespaces", true);
+  }
   write_view(out, plan);
   write_limits(out, plan.limits);
+  if (!plan.groups.empty()) {
+    write_groups(out, plan);
+  }
   out.key("steps").begin_object();
   write_steps(out, "outside", plan.steps.outer);
   write_steps(out, "init", plan.steps.init);

@@ -60,6 +60,8 @@ std::string_view name(Step step) {
       return "session";
     case Step::descriptors:
       return "descriptors";
+    case Step::groups:
+      return "groups";
     case Step::places:
       return "places";
     case Step::sources:

@@ -25,12 +25,35 @@ constexpr std::array<std::string_view, 17> kEtcPaths = {
     "/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/protocols",   "/etc/services",   "/etc/ssl/certs",
     "/etc/ssl/cert.pem",  "/etc/ssl/openssl.cnf"};
 
+// Fonts, what the system says to its browser (start options, an organisation's policies), and browsers of vendors.
+constexpr std::array<std::string_view, 8> kBrowserPaths = {
+    "/etc/fonts",         "/etc/chromium",  "/etc/chromium.d",       "/etc/opt/chrome",
+    "/opt/google/chrome", "/opt/brave.com", "/opt/microsoft/msedge", "/opt/chromium.org"};
+// /etc/java-17-openjdk and its kin: a Java runtime does not start without its configuration. Which there are, the host
+// says.
+constexpr std::string_view kJavaStart = "/etc/java";
+
 constexpr auto kSystemPaths = [] {
-  std::array<std::string_view, kProgramPaths.size() + kEtcPaths.size()> all = {};
-  std::copy(kProgramPaths.begin(), kProgramPaths.end(), all.begin());
-  std::copy(kEtcPaths.begin(), kEtcPaths.end(), all.begin() + kProgramPaths.size());
+  std::array<std::string_view, kProgramPaths.size() + kEtcPaths.size() + kBrowserPaths.size()> all = {};
+  auto end = std::copy(kProgramPaths.begin(), kProgramPaths.end(), all.begin());
+  end = std::copy(kEtcPaths.begin(), kEtcPaths.end(), end);
+  std::copy(kBrowserPaths.begin(), kBrowserPaths.end(), end);
   return all;
 }();
+
+constexpr std::array<std::string_view, 6> kPresets = {"node", "python", "java", "browser", "system", "none"};
+
+bool has_preset(const LaunchSpec& spec, std::string_view preset) {
+  return std::find(spec.runtime.begin(), spec.runtime.end(), preset) != spec.runtime.end();
+}
+
+// Programs and the common part of /etc belong to every preset, the rest to one.
+bool preset_shows(const LaunchSpec& spec, std::string_view path) {
+  if (std::find(kBrowserPaths.begin(), kBrowserPaths.end(), path) != kBrowserPaths.end()) {
+    return has_preset(spec, "browser");
+  }
+  return !path.starts_with(kJavaStart) || has_preset(spec, "java");
+}
 
 // No tty, no ptmx, no pts: a server has no terminal, and one could be injected into.
 constexpr std::array<std::string_view, 5> kDevices = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
@@ -83,8 +106,11 @@ void add_proc(std::vector<ViewEntry>& view, bool minimal) {
   }
 }
 
-void add_system(std::vector<ViewEntry>& view, const HostFacts& facts) {
+void add_system(std::vector<ViewEntry>& view, const LaunchSpec& spec, const HostFacts& facts) {
   for (const SystemPath& path : facts.system_paths) {
+    if (!preset_shows(spec, path.path)) {
+      continue;
+    }
     switch (path.kind) {
       case PathKind::directory:
       case PathKind::file:
@@ -121,7 +147,20 @@ std::span<const std::string_view> system_path_list() { return kSystemPaths; }
 std::span<const std::string_view> device_list() { return kDevices; }
 
 bool is_known_preset(std::string_view preset) {
-  return preset == "system" || preset == "node" || preset == "python" || preset == "none";
+  return std::find(kPresets.begin(), kPresets.end(), preset) != kPresets.end();
+}
+
+bool allows_nested_userns(const LaunchSpec& spec) { return spec.nested_userns || has_preset(spec, "browser"); }
+
+Limits preset_limits(const LaunchSpec& spec) {
+  // Far above what servers use, and below what takes a machine down. A process of Chromium counts its reserved but
+  // writable memory, of which a page may have much; a Java heap is a quarter of the machine.
+  constexpr std::uint64_t kGiB = 1024 * kMiB;
+  Limits limits{.memory_bytes = 4 * kGiB, .processes = 1024, .open_files = 4096};
+  if (has_preset(spec, "browser") || has_preset(spec, "java")) {
+    limits = {.memory_bytes = 16 * kGiB, .processes = 4096, .open_files = 16384};
+  }
+  return limits;
 }
 
 bool shows_system(const LaunchSpec& spec) {
@@ -141,8 +180,10 @@ std::vector<ViewEntry> base_view(const LaunchSpec& spec, const HostFacts& facts)
   for (const std::string_view path : {"/dev", "/etc", "/home", "/proc", "/run", "/var", "/var/tmp"}) {
     view.push_back(directory(path));
   }
-  view.push_back(private_tmpfs("/tmp", 256 * kMiB, 01777));
-  view.push_back(private_tmpfs("/dev/shm", 64 * kMiB, 01777));
+  // A browser keeps its profile in /tmp, and hands pages and pictures about in /dev/shm.
+  const std::uint64_t scale = has_preset(spec, "browser") ? 4 : 1;
+  view.push_back(private_tmpfs("/tmp", scale * 256 * kMiB, 01777));
+  view.push_back(private_tmpfs("/dev/shm", scale * 64 * kMiB, 01777));
   for (const std::string_view path : kDevices) {
     view.push_back(
         {.kind = EntryKind::device, .target = std::string(path), .source = std::string(path), .writable = true});
@@ -153,7 +194,7 @@ std::vector<ViewEntry> base_view(const LaunchSpec& spec, const HostFacts& facts)
   }
   add_proc(view, spec.proc_minimal);
   if (shows_system(spec)) {
-    add_system(view, facts);
+    add_system(view, spec, facts);
   }
   add_etc(view, facts);
   if (spec.home_source.empty()) {

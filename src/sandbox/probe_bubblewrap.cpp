@@ -130,8 +130,15 @@ Trial try_bubblewrap(const std::string& path, const HostFacts& facts) {
   if (ran.status == 0) {
     return {.works = true, .step = "done"};
   }
-  return {
-      .step = "run", .reason = "userns_denied", .hint = text::cat("bubblewrap says: ", text::printable(ran.text, 300))};
+  Trial trial{.step = "run"};
+  if (ran.text.find("mount proc") != std::string::npos) {
+    trial.reason = "proc_masked";
+    trial.hint = std::string(kProcHint);
+  } else {
+    explain_userns(trial, sysctl);
+  }
+  trial.hint = text::cat(trial.hint, "; bubblewrap says: ", text::printable(ran.text, 300));
+  return trial;
 }
 
 }  // namespace

@@ -9,8 +9,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
 
 #include "base/text.hpp"
 #include "sandbox/paths.hpp"
@@ -47,10 +51,25 @@ void find_account(const LaunchSpec& spec, HostFacts& facts) {
   }
 }
 
+// /etc/java-17-openjdk and its kin, in order.
+std::vector<std::string> java_settings() {
+  std::vector<std::string> list;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at("/etc", error), end; !error && at != end; at.increment(error)) {
+    if (std::string path = at->path(); path.starts_with("/etc/java")) {
+      list.push_back(std::move(path));
+    }
+  }
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
 std::vector<SystemPath> look_at_system() {
+  std::vector<std::string> paths(system_path_list().begin(), system_path_list().end());
+  std::ranges::move(java_settings(), std::back_inserter(paths));
   std::vector<SystemPath> list;
-  for (const std::string_view path : system_path_list()) {
-    SystemPath one{.path = std::string(path)};
+  for (std::string& path : paths) {
+    SystemPath one{.path = std::move(path)};
     struct stat status = {};
     if (::lstat(one.path.c_str(), &status) == 0) {
       one.kind = S_ISDIR(status.st_mode)   ? PathKind::directory
@@ -116,6 +135,9 @@ Result<HostFacts> probe_host(const LaunchSpec& spec, const std::string& home, Pr
   if (everything || spec.backend == BackendChoice::bubblewrap ||
       (spec.backend == BackendChoice::automatic && !facts.namespaces.works)) {
     facts.bubblewrap = probe_bubblewrap(facts);
+  }
+  if (everything || spec.limits.memory_bytes) {
+    facts.groups = probe_groups();
   }
   if (everything || spec.backend == BackendChoice::podman) {
     facts.podman = probe_podman(spec, facts);

@@ -19,7 +19,15 @@ Result<HostFacts> probe_host(const LaunchSpec& spec, const std::string& home, Pr
 
 // Resolves a command word as the caller's shell would: a name through `path` (the value of PATH), a relative path
 // against `cwd`. The result is absolute and has no symlink in it; launch_failed says where was looked.
-// Shims (pyenv, nodenv, asdf) are scripts that need their whole tool outside; they are refused with the remedy.
+// Shims of version managers are replaced by what they would choose (behind_shim).
 Result<std::string> resolve_executable(const std::string& word, const std::string& path, const std::string& cwd);
+
+// The program that a version manager's shim (pyenv, nodenv, rbenv, asdf, mise, volta) would start, by the manager's own
+// files; `path` itself when it is none. launch_failed when only the manager could tell.
+Result<std::string> behind_shim(const std::string& path);
+
+// The program that the first line of a script names by way of env(1), looked up in `path`; empty when the file is no
+// such script, or there is none.
+std::string env_interpreter(const std::string& script, const std::string& path);
 
 }  // namespace cordon::sandbox

@@ -105,12 +105,15 @@ bool can_mount(const char* type) {
   report(pipe, Attempt::done, 0);
 }
 
-// The first character of a sysctl file, '\0' when there is none.
+}  // namespace
+
 char sysctl(const char* path) {
   const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
   char first = '\0';
   return file && ::read(file.get(), &first, 1) == 1 ? first : '\0';
 }
+
+namespace {
 
 void explain(Trial& trial, Attempt attempt) {
   switch (attempt) {
@@ -122,7 +125,7 @@ void explain(Trial& trial, Attempt attempt) {
       return;
     case Attempt::proc:
       trial.reason = "proc_masked";
-      trial.hint = "in a container, start that with an unmasked /proc (docker: --security-opt systempaths=unconfined)";
+      trial.hint = std::string(kProcHint);
       return;
     case Attempt::tmpfs:
       if (trial.error_number == ENOSYS) {
@@ -138,6 +141,12 @@ void explain(Trial& trial, Attempt attempt) {
     case Attempt::mounts:
       break;
   }
+  explain_userns(trial, sysctl);
+}
+
+}  // namespace
+
+void explain_userns(Trial& trial, const std::function<char(const char*)>& sysctl) {
   trial.reason = "userns_denied";
   if (sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == '1') {
     trial.reason = "apparmor";
@@ -150,8 +159,6 @@ void explain(Trial& trial, Attempt attempt) {
     trial.hint = "user namespaces are refused here; in a container its seccomp profile does that";
   }
 }
-
-}  // namespace
 
 int become_server_uid(const HostFacts& facts) {
   if (!facts.root()) {

@@ -2,6 +2,7 @@
 #pragma once
 // The parts of probe_host, one question each.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,8 +16,22 @@ namespace cordon::sandbox {
 // Makes the namespaces in a child, as the server's uid, and does in them what a launch does.
 Trial try_namespaces(const HostFacts& facts);
 
+// What a person can do where user namespaces are refused, by what the sysctl files say; sets reason and hint.
+void explain_userns(Trial& trial, const std::function<char(const char* path)>& sysctl);
+// The first character of a sysctl file, '\0' when there is none.
+char sysctl(const char* path);
+inline constexpr std::string_view kProcHint =
+    "in a container, start that with an unmasked /proc (docker: --security-opt systempaths=unconfined)";
+
 // Looks for bwrap in system directories (never through PATH), asks what it can, and runs it.
 BubblewrapFacts probe_bubblewrap(const HostFacts& facts);
+
+// Where control groups of a launch could be made, from the texts of /proc/self/cgroup and /proc/self/mountinfo.
+std::vector<GroupPlace> find_group_places(std::string_view groups, std::string_view mounts);
+// Of those that limit memory or processes: may we make groups there, and does it take a leaf? `ours`: whether a process
+// in the group is one of ours.
+GroupFacts judge_group_places(std::vector<GroupPlace> places, const std::function<bool(std::string_view pid)>& ours);
+GroupFacts probe_groups();
 
 FirejailFacts probe_firejail(const HostFacts& facts);
 

@@ -61,20 +61,15 @@ std::string interpreter_prefix(const std::string& program, const std::string& ho
   if (is_folder(text::cat(prefix, "/lib/node_modules")) || is_folder(text::cat(prefix, "/include/node"))) {
     return prefix;
   }
+  if (is_file(text::cat(prefix, "/lib/server/libjvm.so"))) {
+    return prefix;
+  }
   for (const std::string& name : folder_names(text::cat(prefix, "/lib"))) {
     if (name.starts_with("python3") && is_file(text::cat(prefix, "/lib/", name, "/os.py"))) {
       return prefix;
     }
   }
   return {};
-}
-
-std::string first_line(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  std::array<char, 512> buffer = {};
-  const ssize_t length = file ? ::read(file.get(), buffer.data(), buffer.size()) : 0;
-  const std::string_view text(buffer.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-  return std::string(text.substr(0, text.find('\n')));
 }
 
 // The folder around a script without which it does not run: the outermost node_modules, or the package it lies in.
@@ -93,8 +88,37 @@ std::string package_root(const std::string& script, const std::string& home) {
   return script;
 }
 
+// A python environment is recognised by how it is called: its python is a symlink to the one it was made with, and the
+// programs that were installed into it lie beside that.
+std::string python_environment(const std::string& called, const std::string& home) {
+  if (!is_normal_path(called)) {
+    return {};
+  }
+  std::string around = real_path(std::string(parent_path(parent_path(called))));
+  return is_file(text::cat(around, "/pyvenv.cfg")) && may_show_unasked(around, home) ? around : std::string();
+}
+
+// Without them a path that was written through one would lead nowhere inside.
+std::vector<ProgramLink> links_on_the_way(const std::vector<std::string>& called) {
+  std::vector<ProgramLink> links;
+  for (const std::string& path : called) {
+    const std::vector<std::string> places = is_normal_path(path) ? trail(path) : std::vector<std::string>();
+    for (std::size_t i = 0; i + 1 < places.size(); ++i) {  // the last is the end
+      std::array<char, PATH_MAX> target = {};
+      const ssize_t length = ::readlink(places[i].c_str(), target.data(), target.size());
+      ProgramLink link{places[i], std::string(target.data(), length > 0 ? static_cast<std::size_t>(length) : 0)};
+      if (length > 0 && std::ranges::find(links, link) == links.end()) {
+        links.push_back(std::move(link));
+      }
+    }
+  }
+  return links;
+}
+
 void find_entry(const LaunchSpec& spec, const std::string& home, bool is_script, ProgramFacts& facts) {
-  const auto runs_scripts = [](const std::string& preset) { return preset == "node" || preset == "python"; };
+  const auto runs_scripts = [](const std::string& preset) {
+    return preset == "node" || preset == "python" || preset == "java";
+  };
   if (std::none_of(spec.runtime.begin(), spec.runtime.end(), runs_scripts)) {
     return;
   }
@@ -162,43 +186,16 @@ ProgramFacts probe_program(const LaunchSpec& spec, const std::string& home) {
       facts.prefix = program;  // an interpreter by itself
     }
   }
-  // A python environment is recognised by how it is called: its python is a symlink to the one it was made with.
-  const std::string around = real_path(std::string(parent_path(parent_path(spec.argv.front()))));
-  if (is_file(text::cat(around, "/pyvenv.cfg")) && may_show_unasked(around, home)) {
-    facts.venv = around;
+  std::vector<std::string> called = {spec.argv.front(), facts.path};
+  called.insert(called.end(), script.spelled.begin(), script.spelled.end());
+  for (const std::string& one : called) {
+    facts.venv = facts.venv.empty() ? python_environment(one, home) : facts.venv;
   }
+  facts.links = links_on_the_way(called);
   find_entry(spec, home, !script.interpreter.empty(), facts);
   facts.exposed = find_exposed(spec, script.spelled);
   return facts;
 }
-
-namespace {
-
-// pyenv, nodenv and their kin put scripts under ROOT/shims that choose among ROOT/versions at every start.
-std::string behind_shim(const std::string& path) {
-  const std::string_view shims = parent_path(path);
-  const std::string root(parent_path(shims));
-  if (last_component(shims) != "shims" || !is_folder(text::cat(root, "/versions"))) {
-    return path;
-  }
-  const std::string chosen = first_line(text::cat(root, "/version"));
-  std::vector<std::string> versions = folder_names(text::cat(root, "/versions"));
-  if (!chosen.empty()) {
-    versions.insert(versions.begin(), chosen);
-  }
-  if (chosen.empty() && versions.size() > 1) {
-    return {};  // which one, only the tool knows
-  }
-  for (const std::string& version : versions) {
-    std::string program = text::cat(root, "/versions/", version, "/bin/", last_component(path));
-    if (is_program(program)) {
-      return program;
-    }
-  }
-  return {};
-}
-
-}  // namespace
 
 Result<std::string> resolve_executable(const std::string& word, const std::string& path, const std::string& cwd) {
   std::vector<std::string> candidates;
@@ -218,12 +215,8 @@ Result<std::string> resolve_executable(const std::string& word, const std::strin
     if (!is_program(candidate)) {
       continue;
     }
-    const std::string program = behind_shim(candidate);
-    if (program.empty()) {
-      return fail(Errc::launch_failed, "a shim, which chooses a program at every start", text::printable(candidate),
-                  "name the program itself in launch.command");
-    }
-    return real_path(program);
+    const Result<std::string> program = behind_shim(candidate);
+    return program ? Result<std::string>(real_path(*program)) : program;
   }
   return fail(Errc::launch_failed, text::cat("no program '", text::printable(word), "'"),
               word.find('/') != std::string::npos ? "launch.command" : text::cat("PATH=", text::printable(path)),

@@ -87,6 +87,16 @@ std::optional<ScriptLine> parse_script_line(std::string_view head) {
                     .argument = end == std::string_view::npos ? std::string() : std::string(trimmed(line.substr(end)))};
 }
 
+std::string env_interpreter(const std::string& script, const std::string& path) {
+  const auto line = parse_script_line(first_bytes(script));
+  if (!line || last_component(line->interpreter) != "env" || line->argument.empty()) {
+    return {};
+  }
+  const std::string word = env_word(line->argument);
+  const std::string found = word.find('/') == std::string::npos ? spelled_in(path, word) : std::string();
+  return found.empty() ? found : behind_shim(found).value_or(std::string());
+}
+
 ScriptPrograms script_programs(const std::string& path, const LaunchSpec& spec) {
   ScriptPrograms programs;
   std::string script = path;

@@ -68,6 +68,25 @@ Status add_needed(std::vector<ViewEntry>& extra, const LaunchSpec& spec, const H
   return {};
 }
 
+// By a preset, a grant, or what the program needs anyway.
+bool shown_already(const std::vector<ViewEntry>& extra, const LaunchSpec& spec, const HostFacts& facts,
+                   const std::string& path) {
+  const auto holds = [&path](const ViewEntry& entry) {
+    return entry.target == path || (entry.kind == EntryKind::bind && is_within(path, entry.target));
+  };
+  const auto is_system = [&path](const SystemPath& one) { return is_within(path, one.path); };
+  const auto grants = [&path](const Mount& grant) {
+    return is_within(path, grant.target) || is_within(grant.target, path);
+  };
+  // What the sandbox has of its own is not replaced, either.
+  constexpr std::array<std::string_view, 5> kOwn = {"/dev", "/proc", "/sys", "/etc", kHomeInside};
+  constexpr std::array<std::string_view, 6> kOwnFolders = {"/home", "/run", "/tmp", "/usr", "/var", "/var/tmp"};
+  const auto own = [&path](std::string_view folder) { return is_within(path, folder); };
+  return std::ranges::any_of(extra, holds) || std::ranges::any_of(spec.mounts, grants) ||
+         std::ranges::any_of(kOwn, own) || std::ranges::find(kOwnFolders, path) != kOwnFolders.end() ||
+         (shows_system(spec) && std::ranges::any_of(facts.system_paths, is_system));
+}
+
 }  // namespace
 
 bool may_show_unasked(std::string_view path, std::string_view home) {
@@ -119,6 +138,11 @@ Result<std::vector<ViewEntry>> program_view(const LaunchSpec& spec, const HostFa
       !(shows_system(spec) && is_system_program(program.entry_link)) &&
       std::none_of(spec.mounts.begin(), spec.mounts.end(), shows_link)) {
     extra.push_back({.kind = EntryKind::symlink, .target = program.entry_link, .text = program.entry});
+  }
+  for (const ProgramLink& link : program.links) {
+    if (!shown_already(extra, spec, facts, link.path)) {
+      extra.push_back({.kind = EntryKind::symlink, .target = link.path, .text = link.text});
+    }
   }
   return extra;
 }

@@ -78,7 +78,7 @@ struct LaunchSpec {
   std::vector<Mount> mounts = {};                 // grants of the policy
   std::vector<std::string> deny = {};             // inside paths that are masked
   std::vector<std::string> unix_sockets = {};     // sockets of the outside, shown at their own path
-  std::vector<std::string> runtime = {"system"};  // presets: node, python, system, none
+  std::vector<std::string> runtime = {"system"};  // presets: node, python, java, browser, system, none
   BackendChoice backend = BackendChoice::automatic;
   std::string srt = {};                   // absolute path of the package's dist/cli.js, for BackendChoice::srt
   bool from_template = false;             // argv is a template's whole command line, for BackendChoice::command
@@ -86,6 +86,7 @@ struct LaunchSpec {
   std::vector<std::string> require = {};  // guarantee names; with `none` the caller passes only what was written
   bool proc_minimal = false;
   bool syscall_filter = true;
+  bool strict_syscalls = false;
   bool nested_userns = false;            // user namespaces of the server's own are allowed
   std::optional<std::string> user = {};  // account to run as when started by root
   Limits limits = {};                    // written in the policy: required

@@ -137,12 +137,14 @@ std::map<int, Judgement> judgements(const CallTable& table) {
       all[number] = {.verdict = ENOSYS};
     }
   }
-  for (const CallRule& rule : table.rules) {
+  const auto add = [&all](const CallRule& rule) {
     const int number = rule.number >= 0 ? rule.number : call_number(rule.name);
     if (number >= 0) {
       all[number].rules.push_back(rule);
     }
-  }
+  };
+  std::ranges::for_each(table.first, add);
+  std::ranges::for_each(table.rules, add);
   override_rules(all, table.overrides);
   return all;
 }
@@ -204,19 +206,29 @@ Result<std::vector<sock_filter>> build_filter(const CallTable& table) {
   return code;
 }
 
-Result<std::vector<sock_filter>> build_filter(UnixSockets sockets, Surroundings surroundings) {
+Result<std::vector<sock_filter>> build_filter(FilterChoice choice, UnixSockets sockets, Surroundings surroundings) {
+  std::vector<CallRule> first;
+  std::vector<CallRule> overrides;
+  const auto append = [](std::vector<CallRule>& list, std::span<const CallRule> more) {
+    list.insert(list.end(), more.begin(), more.end());
+  };
+  append(first, unix_socket_rules(sockets));
+  if (choice.nested_userns) {
+    append(first, nested_userns_rules());
+  }
+  if (choice.strict) {
+    append(overrides, strict_rules());
+  }
+  if (surroundings == Surroundings::shared) {
+    append(overrides, shared_rules());
+  }
   std::vector<CallRule> kept(rules().begin(), rules().end());
-  if (sockets == UnixSockets::refused) {
+  if (sockets != UnixSockets::allowed) {
     // What is left gives the answer for families that are not listed.
     std::erase_if(kept, is_unix_socket_rule);
   }
-  std::span<const CallRule> overrides;
-  if (surroundings == Surroundings::shared) {
-    overrides = shared_rules();
-  } else if (sockets == UnixSockets::refused) {
-    overrides = stream_pair_rules();
-  }
-  return build_filter({allowed_calls(), kept, absent_calls(), overrides});
+  return build_filter(
+      {.allowed = allowed_calls(), .rules = kept, .absent = absent_calls(), .overrides = overrides, .first = first});
 }
 
 }  // namespace cordon::sandbox

@@ -18,9 +18,6 @@ namespace cordon::sandbox {
 // The name of this architecture ("x86_64"); empty when the filter does not know it.
 std::string filter_architecture();
 
-// Refused: socket() makes none, socketpair() still does.
-enum class UnixSockets : std::uint8_t { allowed, refused };
-
 // shared: there is no namespace of our own around; what would reach the machine's network, ipc, processes or the
 // attributes of its files is refused, too.
 enum class Surroundings : std::uint8_t { own, shared };
@@ -28,7 +25,7 @@ enum class Surroundings : std::uint8_t { own, shared };
 // unsupported_isolation on an architecture that the filter does not know.
 Result<std::vector<sock_filter>> build_filter(const CallTable& table);
 // The one of a server.
-Result<std::vector<sock_filter>> build_filter(UnixSockets sockets = UnixSockets::allowed,
+Result<std::vector<sock_filter>> build_filter(FilterChoice choice = {}, UnixSockets sockets = UnixSockets::allowed,
                                               Surroundings surroundings = Surroundings::own);
 
 // Number of a call on this architecture; negative when it has none.

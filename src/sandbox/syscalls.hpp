@@ -34,24 +34,45 @@ struct CallRule {
   int number = -1;  // calls newer than libseccomp 2.5 have one number on every architecture
 };
 
+// What a launch asks of the list beyond the ordinary.
+struct FilterChoice {
+  bool strict = false;         // without what a server that talks over its standard streams does not need
+  bool nested_userns = false;  // with what a browser's own sandbox needs
+};
+
+// What a server may do with Unix sockets (unix_sockets.cpp says when). A connected pair can be made always.
+enum class UnixSockets : std::uint8_t {
+  allowed,
+  refused,      // socket() makes none
+  unconnected,  // connect() is refused, of whatever family: a browser makes one to listen at, and does not start
+                // without
+};
+std::string_view name(UnixSockets sockets);
+
 // A whole list: what build_filter() makes a program of.
 struct CallTable {
   std::span<const std::string_view> allowed = {};  // whatever their arguments
   std::span<const CallRule> rules = {};
   std::span<const std::string_view> absent = {};
   std::span<const CallRule> overrides = {};  // take the place of all that is said above of the same calls
+  std::span<const CallRule> first = {};      // come before `rules`
 };
 
 // The server's list, in parts. Calls that are let through whatever their arguments.
 std::span<const std::string_view> allowed_calls();
-// The rule by which socket() makes Unix sockets.
+// The rules by which socket() and socketpair() make Unix sockets.
 bool is_unix_socket_rule(const CallRule& rule);
+// Take their place where nothing of the outside may be reached: no datagrams, since a datagram takes an address along
+// even on a connected pair, and with `unconnected` nothing connects.
+std::span<const CallRule> unix_socket_rules(UnixSockets sockets);
 // Rules by argument; those of one call stand together.
 std::span<const CallRule> rules();
+// Come before rules() with `nested_userns`.
+std::span<const CallRule> nested_userns_rules();
+// Calls that `strict` takes out of both lists, each with what they are answered.
+std::span<const CallRule> strict_rules();
 // What takes the place of all that is said above about a call where the machine's own names are in view.
 std::span<const CallRule> shared_rules();
-// Overrides where no Unix socket may be made: pairs stay, save those that can send to others.
-std::span<const CallRule> stream_pair_rules();
 // Inside the table, but answered ENOSYS because programs fall back on it: their arguments lie in memory, where a
 // filter cannot look (clone3 for flags, openat2 for mode bits).
 std::span<const std::string_view> absent_calls();

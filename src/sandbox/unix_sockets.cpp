@@ -39,8 +39,13 @@ bool filters(const LaunchSpec& spec, const HostFacts& facts) {
 
 }  // namespace
 
-bool allows_unix_sockets(const LaunchSpec& spec, const HostFacts& facts, std::span<const ViewEntry> view) {
-  return !spec.unix_sockets.empty() || facts.landlock_abi >= kLandlockResolvesUnix || !shows_folder(facts, view);
+UnixSockets allowed_unix_sockets(const LaunchSpec& spec, const HostFacts& facts, std::span<const ViewEntry> view) {
+  if (!spec.unix_sockets.empty() || facts.landlock_abi >= kLandlockResolvesUnix || !shows_folder(facts, view)) {
+    return UnixSockets::allowed;
+  }
+  // Chromium ends at once when it cannot listen at a socket in its profile. That nothing connects it can bear, with
+  // Playwright (which talks to it through a pipe), too.
+  return allows_nested_userns(spec) ? UnixSockets::unconnected : UnixSockets::refused;
 }
 
 Guarantee unix_socket_guarantee(const LaunchSpec& spec, const HostFacts& facts, std::span<const ViewEntry> view) {
@@ -50,7 +55,8 @@ Guarantee unix_socket_guarantee(const LaunchSpec& spec, const HostFacts& facts, 
   } else if (facts.landlock_abi >= kLandlockResolvesUnix) {
     out.reason = text::cat("Landlock ABI ", facts.landlock_abi);
   } else if (spec.unix_sockets.empty() && filters(spec, facts)) {
-    out.reason = "seccomp, no Unix sockets but connected pairs of streams";
+    out.reason = allows_nested_userns(spec) ? "seccomp, nothing connects, no datagrams"
+                                            : "seccomp, no Unix sockets but connected pairs of streams";
   } else {
     out.strength = Strength::partial;
     out.reason = text::cat("landlock_abi", facts.landlock_abi);

@@ -207,7 +207,7 @@ Status check_grants(const LaunchSpec& spec, const HostFacts& facts) {
     if (!is_known_preset(preset)) {
       return fail(Errc::policy_invalid,
                   text::cat("runtime preset '", text::printable(preset), "' is not supported by this version"),
-                  "isolation.filesystem.runtime", "use node, python, system or none");
+                  "isolation.filesystem.runtime", "use node, python, java, browser, system or none");
     }
   }
   for (const Mount& mount : spec.mounts) {

@@ -24,6 +24,10 @@ std::span<const std::string_view> system_path_list();
 
 // Presets that this version knows.
 bool is_known_preset(std::string_view preset);
+// True when the server may make user namespaces: it says so, or its preset is `browser`.
+bool allows_nested_userns(const LaunchSpec& spec);
+// What the presets limit where the policy says nothing.
+Limits preset_limits(const LaunchSpec& spec);
 // True when the presets show the system's own programs and libraries.
 bool shows_system(const LaunchSpec& spec);
 // True when a program at this path belongs to the system paths.

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "base/text.hpp"
@@ -367,6 +368,19 @@ TEST_CASE("lines on stderr arrive with the server's name, also the last ones bef
   run.send("\n");
   CHECK(run.wait() == kStatus);
   CHECK(run.log_to_end() == "[demo] begin\n[demo] end of it\n[demo] half\n");
+}
+
+TEST_CASE("what the launch has to say at the server's end is ours, and comes before that end") {
+  ProxyRun run({.script = "exit 1", .tune = [](ProxyConfig& config) {
+                  std::array<int, 2> ends = {-1, -1};
+                  REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
+                  const std::string_view lines = "too much memory\nand \x1b[2J twice\n";
+                  REQUIRE(::write(ends[1], lines.data(), lines.size()) == static_cast<ssize_t>(lines.size()));
+                  config.server.notes = UniqueFd(ends[0]);
+                  ::close(ends[1]);
+                }});
+  CHECK(run.wait() == kStatus);
+  CHECK(run.log_to_end() == "mcp-cordon: too much memory\nmcp-cordon: and \\x1b[2J twice\n");
 }
 
 TEST_CASE("a flood on stderr neither blocks nor grows") {

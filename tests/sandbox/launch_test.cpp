@@ -98,6 +98,73 @@ TEST_CASE("a shell runs, reads its stdin and gives its exit status") {
   });
 }
 
+TEST_CASE("java runs, and with a JDK a program in its source") {
+  if (::access("/usr/bin/java", X_OK) != 0) {
+    MESSAGE("skipped: no /usr/bin/java");
+    return;
+  }
+  everywhere([](BackendChoice backend) {
+    const std::string got =
+        run_interpreter(backend, {"/usr/bin/java", "-XshowSettings:properties", "-version"}, "java");
+    return text::cat(expect_part("user.home = /home/cordon", got), expect_part("java.vm.name", got));
+  });
+  if (::access("/usr/bin/javac", X_OK) != 0) {
+    MESSAGE("skipped: no JDK");
+    return;
+  }
+  everywhere([](BackendChoice backend) {
+    const test::TempFolder folder;
+    test::write_file(folder / "Echo.java",
+                     "import java.nio.file.*; class Echo { public static void main(String[] a) throws Exception {"
+                     "var line = new java.io.BufferedReader(new java.io.InputStreamReader(System.in)).readLine();"
+                     "Files.writeString(Path.of(System.getProperty(\"user.home\"), \"f\"), line);"
+                     "System.out.println(line + Thread.getAllStackTraces().isEmpty()); } }");
+    return expect("inputfalse\n0", run_interpreter(backend, {"/usr/bin/java", folder / "Echo.java"}, "java"));
+  });
+}
+
+TEST_CASE("what servers do by themselves works with strict system calls, and sockets do not") {
+  const auto strictly = [](BackendChoice backend, std::vector<std::string> argv, const std::string& preset) {
+    sandbox::LaunchSpec spec = test::spec_for(std::move(argv), backend);
+    spec.runtime = {preset};
+    spec.strict_syscalls = true;
+    const test::Outcome outcome = test::run(test::plan_for(spec), "input\n");
+    return text::cat(outcome.status, outcome.out, outcome.err);
+  };
+  if (::access("/usr/bin/python3", X_OK) == 0) {
+    everywhere([&](BackendChoice backend) {
+      const char* script =
+          "import asyncio,concurrent.futures,errno,json,socket,sqlite3,ssl,subprocess,sys,tempfile,threading\n"
+          "line=sys.stdin.readline().strip()\n"
+          "with tempfile.NamedTemporaryFile() as f: f.write(b'x'); f.flush()\n"
+          "sqlite3.connect(tempfile.gettempdir()+'/db').execute('create table t(x)')\n"
+          "print(line, subprocess.run(['/bin/echo','child'],capture_output=True,text=True).stdout.strip())\n"
+          "with concurrent.futures.ThreadPoolExecutor() as p: print(sum(p.map(abs,range(5))))\n"
+          "async def main():\n"
+          "  c=await asyncio.create_subprocess_exec('/bin/echo','async',stdout=asyncio.subprocess.PIPE)\n"
+          "  print((await c.communicate())[0].decode().strip())\n"
+          "asyncio.run(main())\n"
+          "try: socket.socket()\n"
+          "except OSError as e: print(errno.errorcode[e.errno])\n";
+      return expect("input child\n10\nasync\nEAFNOSUPPORT\n",
+                    strictly(backend, {"/usr/bin/python3", "-c", script}, "python"));
+    });
+  }
+  if (::access("/usr/bin/node", X_OK) == 0) {
+    everywhere([&](BackendChoice backend) {
+      const char* script =
+          "const {execFile,fork}=require('child_process'),{Worker}=require('worker_threads'),fs=require('fs');"
+          "process.stdin.once('data',async d=>{console.log(String(d).trim());"
+          "await fs.promises.writeFile('f','x');await fs.promises.copyFile('f','g');"
+          "console.log((await new Promise(r=>execFile('/bin/echo',['child'],(e,o)=>r(o)))).trim());"
+          "console.log(await new Promise(r=>new Worker(\"require('worker_threads').parentPort.postMessage('thread')\","
+          "{eval:true}).once('message',r)));"
+          "require('net').connect(9,'127.0.0.1').on('error',e=>console.log(e.code))})";
+      return expect("input\nchild\nthread\nEAFNOSUPPORT\n", strictly(backend, {"/usr/bin/node", "-e", script}, "node"));
+    });
+  }
+}
+
 TEST_CASE("node runs") {
   if (::access("/usr/bin/node", X_OK) != 0) {
     MESSAGE("skipped: no /usr/bin/node");

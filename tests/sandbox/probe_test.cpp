@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <functional>
 #include <optional>
 
 #include "base/text.hpp"
@@ -19,13 +20,15 @@ namespace {
 
 constexpr int kAttemptsAtLeast = 200;
 
-std::string hold(BackendChoice backend) {
+using Edit = std::function<void(sandbox::LaunchSpec&)>;
+
+std::string hold(BackendChoice backend, const Edit& edit = {}, std::string_view not_promised = {}) {
   const test::Planted planted;
-  const test::Look look = test::look(planted.plan(backend), planted);
+  const test::Look look = test::look(planted.plan(backend, edit), planted);
   std::string wrong = test::wrong_in(look);
   for (const auto& finding : look.findings) {
     // The gaps that docs/isolation.md names, and no others.
-    if (finding.verdict == Verdict::expected && finding.id != "ipc.fifo_in_grant") {
+    if (finding.verdict == Verdict::expected && finding.id != "ipc.fifo_in_grant" && finding.id != not_promised) {
       wrong += text::cat("not promised: ", finding.id, "\n");
     }
   }
@@ -62,6 +65,21 @@ TEST_CASE("bubblewrap holds against the probe") {
 TEST_CASE("bubblewrap holds against the probe as an ordinary user") {
   if (!test::must_skip(BackendChoice::bubblewrap)) {
     CHECK(test::as_ordinary_user([] { return hold(BackendChoice::bubblewrap); }) == "");
+  }
+}
+
+TEST_CASE("with strict system calls and with user namespaces of its own the rest holds as well") {
+  const Edit strict = [](sandbox::LaunchSpec& spec) { spec.strict_syscalls = true; };
+  const Edit nested = [](sandbox::LaunchSpec& spec) { spec.nested_userns = true; };
+  for (const BackendChoice backend : {BackendChoice::native, BackendChoice::bubblewrap}) {
+    if (test::must_skip(backend)) {
+      continue;
+    }
+    CAPTURE(backend);
+    CHECK(test::as_we_are([&] { return hold(backend, strict); }) == "");
+    CHECK(test::as_ordinary_user([&] { return hold(backend, strict); }) == "");
+    CHECK(test::as_we_are([&] { return hold(backend, nested, "syscalls.user_namespace"); }) == "");
+    CHECK(test::as_ordinary_user([&] { return hold(backend, nested, "syscalls.user_namespace"); }) == "");
   }
 }
 

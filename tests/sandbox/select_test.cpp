@@ -169,5 +169,5 @@ TEST_CASE("programs, arguments and variables that cannot be are refused") {
   CHECK(refused([](LaunchSpec& spec, HostFacts&) { spec.environment = {"=x"}; }) == "policy_invalid");
   CHECK(refused([](LaunchSpec& spec, HostFacts&) { spec.environment = {"A=1", "A=2"}; }) == "policy_invalid");
   CHECK(refused([](LaunchSpec& spec, HostFacts&) { spec.cwd = "data"; }) == "policy_invalid");
-  CHECK(refused([](LaunchSpec& spec, HostFacts&) { spec.runtime = {"java"}; }) == "policy_invalid");
+  CHECK(refused([](LaunchSpec& spec, HostFacts&) { spec.runtime = {"ruby"}; }) == "policy_invalid");
 }

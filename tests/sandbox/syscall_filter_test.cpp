@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -27,19 +28,32 @@ constexpr std::uint32_t kArch = AUDIT_ARCH_X86_64;
 constexpr std::uint32_t kArch = AUDIT_ARCH_AARCH64;
 #endif
 
-const std::vector<sock_filter>& program(Surroundings surroundings) {
-  static const std::vector<sock_filter> own = build_filter().value();
-  static const std::vector<sock_filter> shared = build_filter(UnixSockets::refused, Surroundings::shared).value();
-  return surroundings == Surroundings::own ? own : shared;
+using Filter = std::vector<sock_filter>;
+
+const Filter& ordinary() {
+  static const Filter code = build_filter().value();
+  return code;
+}
+const Filter& nested() {
+  static const Filter code = build_filter({.nested_userns = true}).value();
+  return code;
+}
+const Filter& shared() {
+  static const Filter code = build_filter({}, UnixSockets::refused, Surroundings::shared).value();
+  return code;
+}
+const Filter& strict() {
+  static const Filter code = build_filter({.strict = true}).value();
+  return code;
 }
 
 // Classic BPF, as far as the program uses it; anything else, and any step outside, is a failure of the test.
-std::uint32_t run(const seccomp_data& data, const std::vector<sock_filter>& code) {
+std::uint32_t run(const Filter& program, const seccomp_data& data) {
   std::uint32_t accumulator = 0;
   std::size_t at = 0;
   for (;;) {
-    REQUIRE(at < code.size());
-    const sock_filter& step = code[at++];
+    REQUIRE(at < program.size());
+    const sock_filter& step = program[at++];
     switch (step.code) {
       case BPF_LD | BPF_W | BPF_ABS:
         REQUIRE(step.k + sizeof accumulator <= sizeof data);
@@ -69,8 +83,9 @@ constexpr std::uint32_t kAllow = SECCOMP_RET_ALLOW;
 constexpr std::uint32_t kKill = SECCOMP_RET_KILL_PROCESS;
 constexpr std::uint32_t error(int number) { return SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(number); }
 
-std::uint32_t answer(long number, std::initializer_list<std::uint64_t> arguments = {}, std::uint32_t arch = kArch,
-                     Surroundings surroundings = Surroundings::own) {
+using Arguments = std::initializer_list<std::uint64_t>;
+
+std::uint32_t answer_of(const Filter& program, long number, Arguments arguments = {}, std::uint32_t arch = kArch) {
   seccomp_data data = {};
   data.nr = static_cast<int>(number);
   data.arch = arch;
@@ -78,12 +93,17 @@ std::uint32_t answer(long number, std::initializer_list<std::uint64_t> arguments
   for (const std::uint64_t argument : arguments) {
     data.args[i++] = argument;
   }
-  return run(data, program(surroundings));
+  return run(program, data);
 }
 
-std::uint32_t shared_answer(long number, std::initializer_list<std::uint64_t> arguments = {}) {
-  return answer(number, arguments, kArch, Surroundings::shared);
+std::uint32_t shared_answer(long number, Arguments arguments = {}) { return answer_of(shared(), number, arguments); }
+
+std::uint32_t answer(long number, Arguments arguments = {}, std::uint32_t arch = kArch) {
+  return answer_of(ordinary(), number, arguments, arch);
 }
+
+// libseccomp knows names of other architectures, too, with negative numbers of their own; -1 is no name.
+bool seccomp_known(std::string_view name) { return call_number(name) != -1; }
 
 constexpr std::uint64_t kGarbage = 0xdead'beef'0000'0000;  // upper halves of int arguments mean nothing
 
@@ -273,27 +293,95 @@ TEST_CASE("personality can be asked for but not set") {
   CHECK(answer(SYS_personality, {0}) == error(EPERM));
 }
 
-TEST_CASE("without Unix sockets, connected pairs and the other families are left") {
-  const std::vector<sock_filter> code = build_filter(UnixSockets::refused).value();
-  const auto made = [&](std::string_view call, std::uint64_t family, std::uint64_t type) {
-    seccomp_data data = {};
-    data.nr = call_number(call);
-    data.arch = kArch;
-    data.args[0] = family;
-    data.args[1] = type;
-    return run(data, code);
-  };
-  for (const int type :
-       std::initializer_list<int>{SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET, SOCK_STREAM | SOCK_CLOEXEC}) {
-    const auto bits = static_cast<std::uint64_t>(type);
-    CHECK(made("socket", AF_UNIX, bits) == error(EAFNOSUPPORT));
-    CHECK(made("socket", 0x7'0000'0000 | AF_UNIX, bits) == error(EAFNOSUPPORT));
-    // A datagram socket of a pair can still send to any address.
-    CHECK(made("socketpair", AF_UNIX, bits) == (type == SOCK_DGRAM ? error(EAFNOSUPPORT) : kAllow));
+TEST_CASE("with nested user namespaces just these, with a pid and a network namespace, can be made") {
+  for (const int one : {CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET}) {
+    const auto allowed = static_cast<std::uint64_t>(one);
+    CHECK(answer_of(nested(), SYS_clone, {allowed | 17}) == kAllow);
+    CHECK(answer_of(nested(), SYS_unshare, {allowed}) == kAllow);
+    for (const int refused : {CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP}) {
+      const auto other = static_cast<std::uint64_t>(refused);
+      CHECK(answer_of(nested(), SYS_clone, {allowed | other | 17}) == error(EPERM));
+      CHECK(answer_of(nested(), SYS_unshare, {allowed | other}) == error(EPERM));
+      CHECK(answer_of(nested(), SYS_unshare, {allowed | other | kGarbage}) == error(EPERM));
+    }
   }
-  CHECK(made("socket", AF_INET, SOCK_STREAM) == kAllow);
-  CHECK(made("socket", AF_NETLINK, SOCK_RAW) == kAllow);
-  CHECK(answer(call_number("socket"), {AF_UNIX, SOCK_STREAM}) == kAllow);
+  CHECK(answer_of(nested(), SYS_unshare, {0x80}) == error(EPERM));  // CLONE_NEWTIME
+  CHECK(answer_of(nested(), SYS_chroot) == kAllow);
+  CHECK(answer_of(nested(), 435) == error(ENOSYS));
+  CHECK(answer_of(nested(), SYS_setsockopt, {3, IPPROTO_IP, 64 | kGarbage}) == error(EPERM));
+  CHECK(answer_of(nested(), SYS_setsockopt, {3, IPPROTO_IPV6, 65}) == error(EPERM));
+  CHECK(answer_of(nested(), SYS_setsockopt, {3, IPPROTO_IPV6, 66}) == kAllow);
+  CHECK(answer_of(nested(), SYS_setsockopt, {3, SOL_SOCKET, 64}) == kAllow);
+}
+
+TEST_CASE("nested user namespaces change nothing but that") {
+  for (int number = 0; number <= kTableEnd + 50; ++number) {
+    const bool changed =
+        number == SYS_clone || number == SYS_unshare || number == SYS_chroot || number == SYS_setsockopt;
+    if (!changed) {
+      CHECK_MESSAGE(answer_of(nested(), number) == answer(number), "call ", number);
+    }
+  }
+}
+
+TEST_CASE("strict allows nothing that the ordinary list does not, and no socket but a connected pair") {
+  std::size_t fewer = 0;
+  for (int number = 0; number <= kTableEnd + 50; ++number) {
+    const std::uint32_t now = answer_of(strict(), number);
+    CHECK_MESSAGE((now == answer(number) || (now != kAllow && now != kKill)), "call ", number);
+    fewer += now != answer(number) ? 1U : 0U;
+  }
+  CHECK(fewer >= 40);
+  for (const int family : {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_VSOCK}) {
+    CHECK(answer_of(strict(), SYS_socket, {static_cast<std::uint64_t>(family), SOCK_STREAM, 0}) == error(EAFNOSUPPORT));
+  }
+  CHECK(answer_of(strict(), SYS_socketpair, {AF_UNIX, SOCK_STREAM, 0}) == kAllow);
+  CHECK(answer_of(strict(), SYS_socketpair, {AF_UNIX, SOCK_DGRAM, 0}) == error(EAFNOSUPPORT));
+  for (const char* name : {"connect", "bind", "listen", "accept4", "shmget", "msgget", "semget", "mq_open", "io_setup",
+                           "inotify_init1", "memfd_create", "execveat", "personality", "pidfd_open", "seccomp"}) {
+    CHECK_MESSAGE(answer_of(strict(), call_number(name), {~0ULL, ~0ULL}) == error(EPERM), name);
+  }
+  for (const char* name : {"read", "write", "openat", "clone", "execve", "mmap", "futex", "epoll_wait", "sendmsg"}) {
+    CHECK_MESSAGE(answer_of(strict(), call_number(name)) == answer(call_number(name)), name);
+  }
+}
+
+TEST_CASE("every rule of the variants names a call that exists") {
+  for (const auto list : {nested_userns_rules(), strict_rules()}) {
+    for (const CallRule& rule : list) {
+      CHECK_MESSAGE(seccomp_known(rule.name), rule.name);
+    }
+  }
+}
+
+TEST_CASE("without Unix sockets, connected pairs that carry no addresses and the other families are left") {
+  const Filter code = build_filter({}, UnixSockets::refused).value();
+  for (const int type : std::initializer_list<int>{SOCK_STREAM, SOCK_SEQPACKET, SOCK_STREAM | SOCK_CLOEXEC}) {
+    const auto bits = static_cast<std::uint64_t>(type);
+    CHECK(answer_of(code, SYS_socket, {AF_UNIX, bits}) == error(EAFNOSUPPORT));
+    CHECK(answer_of(code, SYS_socket, {kGarbage | AF_UNIX, bits}) == error(EAFNOSUPPORT));
+    CHECK(answer_of(code, SYS_socketpair, {AF_UNIX, bits}) == kAllow);
+  }
+  // A datagram takes an address along, whatever the socket is connected to.
+  CHECK(answer_of(code, SYS_socket, {AF_UNIX, SOCK_DGRAM}) == error(EAFNOSUPPORT));
+  CHECK(answer_of(code, SYS_socketpair, {AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK}) == error(EAFNOSUPPORT));
+  CHECK(answer_of(code, SYS_socket, {AF_INET, SOCK_STREAM}) == kAllow);
+  CHECK(answer_of(code, SYS_socket, {AF_NETLINK, SOCK_RAW}) == kAllow);
+  CHECK(answer_of(code, SYS_connect) == kAllow);
+  CHECK(answer(SYS_socket, {AF_UNIX, SOCK_STREAM}) == kAllow);
+  CHECK(answer(SYS_socketpair, {AF_UNIX, SOCK_DGRAM}) == kAllow);
+}
+
+TEST_CASE("unconnected Unix sockets can listen, and nothing connects") {
+  const Filter code = build_filter({.nested_userns = true}, UnixSockets::unconnected).value();
+  CHECK(answer_of(code, SYS_socket, {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC}) == kAllow);
+  CHECK(answer_of(code, SYS_socket, {AF_UNIX, SOCK_SEQPACKET}) == kAllow);
+  CHECK(answer_of(code, SYS_socket, {AF_UNIX, SOCK_DGRAM}) == error(EAFNOSUPPORT));
+  CHECK(answer_of(code, SYS_socketpair, {AF_UNIX, SOCK_DGRAM}) == error(EAFNOSUPPORT));
+  CHECK(answer_of(code, SYS_bind) == kAllow);
+  CHECK(answer_of(code, SYS_listen) == kAllow);
+  CHECK(answer_of(code, SYS_connect) == error(ECONNREFUSED));
+  CHECK(answer_of(code, SYS_clone, {CLONE_NEWUSER | 17}) == kAllow);
 }
 
 TEST_CASE("among the machine's own names no socket is made, and a pair cannot be turned to anybody") {

@@ -43,8 +43,7 @@ std::string verdict(const Case& one, BackendChoice backend = BackendChoice::nati
     return plan.error().to_string();
   }
   const Guarantee* sockets = find_guarantee(*plan, "ipc.unix_sockets");
-  return text::cat(name(sockets->strength),
-                   plan->unix_socket_calls ? ", calls allowed: " : ", calls refused: ", sockets->reason);
+  return text::cat(name(sockets->strength), ", calls ", name(plan->unix_sockets), ": ", sockets->reason);
 }
 
 }  // namespace
@@ -89,7 +88,7 @@ TEST_CASE("a launch that does not require ipc may say partial") {
   const auto plan = select(spec, facts);
   REQUIRE(plan);
   CHECK(find_guarantee(*plan, "ipc.unix_sockets")->strength == Strength::partial);
-  CHECK(plan->unix_socket_calls);
+  CHECK(plan->unix_sockets == UnixSockets::allowed);
 }
 
 TEST_CASE("a program's own folder counts like a grant, those of the system do not") {
@@ -99,7 +98,7 @@ TEST_CASE("a program's own folder counts like a grant, those of the system do no
   facts.program.path = "/home/user/.nvm/versions/node/v22/bin/node";
   const auto plan = select(spec, facts);
   REQUIRE(plan);
-  CHECK_FALSE(plan->unix_socket_calls);
+  CHECK(plan->unix_sockets == UnixSockets::refused);
 }
 
 TEST_CASE("what is listed must be a socket, and a socket must be listed") {

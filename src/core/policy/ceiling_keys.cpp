@@ -42,6 +42,8 @@ std::string_view word_of(Syscalls syscalls) {
   switch (syscalls) {
     case Syscalls::standard:
       return "default";
+    case Syscalls::strict:
+      return "strict";
     case Syscalls::off:
       return "off";
   }
@@ -178,7 +180,7 @@ constexpr std::array kKeys = std::to_array<CeilingKey>({
     {.section = "isolation", .key = "network", .kind = K::word, .words = "none", .standard = "none", .word = [](P) { return S("none"); }},
     {.section = "isolation", .key = "unix_sockets", .kind = K::paths, .standard = "", .list = [](P p, S at) { return grants(p.isolation.unix_sockets, at); }},
     {.section = "isolation", .key = "proc", .kind = K::word, .words = "masked minimal", .standard = "masked", .word = [](P p) { return S(p.isolation.proc == Proc::minimal ? "minimal" : "masked"); }},
-    {.section = "isolation", .key = "nested_userns", .kind = K::flag, .words = "true false", .standard = "false", .word = [](P) { return word_of(false); }},
+    {.section = "isolation", .key = "nested_userns", .kind = K::flag, .words = "true false", .standard = "false", .word = [](P p) { return word_of(allows_nested_userns(p.isolation)); }},
     {.section = "isolation", .key = "user", .kind = K::names, .standard = "", .list = account},
     {.section = "isolation", .key = "syscalls", .kind = K::word, .words = "off default strict", .standard = "default", .word = [](P p) { return word_of(p.isolation.syscalls); }},
     {.section = kFilesystem, .key = "runtime", .kind = K::choices, .words = "system node python java browser", .standard = kAny, .list = presets},

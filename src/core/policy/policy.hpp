@@ -3,6 +3,7 @@
 // core/policy: what one policy file says, as plain values, and how a call is judged by it.
 // Must not: read files or YAML (formats/policy_yaml does). Start reading here, then evaluate.hpp.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -78,7 +79,7 @@ struct Grant {
   bool operator==(const Grant&) const = default;
 };
 
-enum class Syscalls : std::uint8_t { standard, off };  // `default` in the file
+enum class Syscalls : std::uint8_t { standard, strict, off };  // `default` in the file
 enum class Proc : std::uint8_t { masked, minimal };
 
 struct ResourceLimits {
@@ -107,10 +108,16 @@ struct Isolation {
   std::string srt = {};                            // Backend::srt: the package's dist/cli.js, absolute or ~/…
   std::vector<std::string> command_template = {};  // Backend::command: `template` in the file
   ResourceLimits limits = {};
+  bool nested_userns = false;  // as written; see allows_nested_userns
   Syscalls syscalls = Syscalls::standard;
   Position position = {};
   bool operator==(const Isolation&) const = default;
 };
+
+// A browser needs them for its own sandbox.
+inline bool allows_nested_userns(const Isolation& isolation) {
+  return isolation.nested_userns || std::ranges::find(isolation.runtime, "browser") != isolation.runtime.end();
+}
 
 // ---- catalog ----
 

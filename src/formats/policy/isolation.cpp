@@ -19,7 +19,7 @@ void read_filesystem(Faults& faults, const yaml::Node& node, policy::Isolation& 
                  "take runtime out");
     }
     isolation.runtime = read_words(faults, runtime->value, "isolation.filesystem.runtime",
-                                   {"node", "python", "system", "none"}, {"java", "browser"}, ListEmptiness::refused);
+                                   {"node", "python", "java", "browser", "system", "none"}, {}, ListEmptiness::refused);
     const bool has_none = std::ranges::find(isolation.runtime, "none") != isolation.runtime.end();
     if (has_none && isolation.runtime.size() > 1) {
       faults.add(runtime->value.position, "isolation.filesystem.runtime names none beside other presets",
@@ -63,12 +63,6 @@ void read_unix_sockets(Faults& faults, const yaml::Member& member, policy::Isola
       faults.add(one->position, text::cat("isolation.unix_sockets names ", quote(one->path), " twice"),
                  "keep one of them");
     }
-  }
-}
-
-void read_nested_userns(Faults& faults, const yaml::Member& member) {
-  if (read_boolean(faults, member.value, "isolation.nested_userns").value_or(false)) {
-    faults.unsupported(member.value.position, "isolation.nested_userns: true", "write false, or leave it out");
   }
 }
 
@@ -225,6 +219,21 @@ void read_template(Faults& faults, const Section& section, policy::Isolation& is
 
 }  // namespace
 
+namespace {
+
+// Said here, with a place, and once more by the plan.
+void check_strict(Faults& faults, const Section& section, const policy::Isolation& isolation) {
+  const bool browser = std::ranges::find(isolation.runtime, "browser") != isolation.runtime.end();
+  if (isolation.syscalls == policy::Syscalls::strict && (browser || isolation.nested_userns)) {
+    faults.add(section.find("syscalls")->value.position,
+               text::cat("isolation.syscalls: strict leaves out what ",
+                         browser ? "the preset browser" : "isolation.nested_userns", " needs"),
+               "write default, or take the other out");
+  }
+}
+
+}  // namespace
+
 policy::Isolation read_isolation(Faults& faults, const yaml::Member& member) {
   using policy::Proc;
   using policy::Syscalls;
@@ -256,7 +265,7 @@ policy::Isolation read_isolation(Faults& faults, const yaml::Member& member) {
   }
   section.choice<Proc>("proc", isolation.proc, {{"masked", Proc::masked}, {"minimal", Proc::minimal}});
   if (const yaml::Member* nested = section.find("nested_userns")) {
-    read_nested_userns(faults, *nested);
+    isolation.nested_userns = read_boolean(faults, nested->value, "isolation.nested_userns").value_or(false);
   }
   if (const yaml::Member* user = section.find("user")) {
     read_user(faults, user->value, isolation);
@@ -264,8 +273,9 @@ policy::Isolation read_isolation(Faults& faults, const yaml::Member& member) {
   if (const yaml::Member* limits = section.find("limits")) {
     read_limits(faults, limits->value, isolation.limits);
   }
-  section.choice<Syscalls>("syscalls", isolation.syscalls, {{"default", Syscalls::standard}, {"off", Syscalls::off}},
-                           {"strict"});
+  section.choice<Syscalls>("syscalls", isolation.syscalls,
+                           {{"default", Syscalls::standard}, {"strict", Syscalls::strict}, {"off", Syscalls::off}});
+  check_strict(faults, section, isolation);
   return isolation;
 }
 

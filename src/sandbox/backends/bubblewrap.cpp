@@ -83,7 +83,7 @@ std::vector<ToolArgument> arguments_of(const Plan& plan, const HostFacts& facts)
   arguments.literals({"--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
                       "--unshare-cgroup", "--cap-drop", "ALL", "--new-session", "--die-with-parent", "--clearenv",
                       "--as-pid-1", "--hostname", plan.hostname});
-  if (facts.bubblewrap.disable_userns) {
+  if (facts.bubblewrap.disable_userns && !plan.filter.nested_userns) {
     arguments.literals({"--disable-userns"});
   }
   for (std::size_t i = 0; i < plan.view.size(); ++i) {
@@ -116,8 +116,7 @@ Result<Plan> make_plan(const LaunchSpec& spec, const HostFacts& facts) {
   plan->view = std::move(*view);
   plan->own_namespaces = true;
   plan->landlock_abi = facts.landlock_abi;
-  plan->unix_socket_calls = allows_unix_sockets(spec, facts, plan->view);
-  plan->syscall_filter = spec.syscall_filter && facts.seccomp && !facts.architecture.empty();
+  choose_filter(*plan, spec, facts);
   plan->guarantees =
       isolated_statements(spec, facts, text::cat("bubblewrap ", facts.bubblewrap.version), plan->view).complete(spec);
   plan->steps.outer = {Step::session, Step::descriptors};
@@ -127,6 +126,7 @@ Result<Plan> make_plan(const LaunchSpec& spec, const HostFacts& facts) {
   if (plan->switch_user) {
     plan->steps.outer.push_back(Step::identity);
   }
+  choose_groups(*plan, spec, facts);
   plan->steps.init = {Step::identify_sources};
   plan->steps.server = server_steps(*plan);
   plan->tool = facts.bubblewrap.path;

@@ -41,10 +41,10 @@ Result<Plan> make_plan(const LaunchSpec& spec, const HostFacts& facts) {
   plan->view = std::move(*view);
   plan->own_namespaces = true;
   plan->landlock_abi = facts.landlock_abi;
-  plan->unix_socket_calls = allows_unix_sockets(spec, facts, plan->view);
-  plan->syscall_filter = spec.syscall_filter && facts.seccomp && !facts.architecture.empty();
+  choose_filter(*plan, spec, facts);
   plan->guarantees = isolated_statements(spec, facts, "our helper", plan->view).complete(spec);
   plan->steps = steps_of(*plan);
+  choose_groups(*plan, spec, facts);
   return plan;
 }
 

@@ -29,14 +29,15 @@ Result<Plan> make_plan(const LaunchSpec& spec, const HostFacts& facts) {
     }
   }
   statements.enforced("environment.listed", "clean start").enforced("descriptors.standard", "clean start");
-  say_limits(statements, spec);
   // Without a user namespace of its own the count includes what else runs under that uid.
   statements.lacks("limits.processes", Strength::partial, "backend_none");
+  say_limits(statements, spec, facts.groups);
   plan->guarantees = statements.complete(spec);
   plan->steps.outer = {Step::session, Step::descriptors};
   if (plan->switch_user) {
     plan->steps.outer.push_back(Step::identity);
   }
+  choose_groups(*plan, spec, facts);
   plan->steps.server = {Step::server_session, Step::working_directory, Step::limits};
   return plan;
 }

@@ -172,8 +172,14 @@ std::vector<std::string> Canaries::arguments(const Plan& plan) const {
   if (plan.in_container()) {
     add("image", "yes");
   }
-  if (!plan.unix_socket_calls) {
-    add("unix_calls", "none");
+  if (plan.unix_sockets != UnixSockets::allowed) {
+    add("unix_calls", plan.unix_sockets == UnixSockets::refused ? "none" : "unconnected");
+  }
+  if (plan.syscall_filter && plan.filter.strict) {
+    add("calls", "strict");
+  }
+  if (plan.syscall_filter && plan.filter.nested_userns) {
+    add("calls", "nested");
   }
   if (shows(folder_ + "/read/secret.txt")) {
     add("masks", "yes");

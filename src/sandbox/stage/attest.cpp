@@ -4,12 +4,12 @@
 // server will stand.
 #include <dirent.h>
 #include <fcntl.h>
-#include <net/if.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/types.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +17,6 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstring>
 #include <memory>
 
 #include "base/text.hpp"
@@ -31,10 +30,6 @@ struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
 using Folder = std::unique_ptr<DIR, CloseFolder>;
-
-struct FreeInterfaces {
-  void operator()(struct if_nameindex* list) const { ::if_freenameindex(list); }
-};
 
 std::expected<std::string, Failure> read_file(const char* path) {
   const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
@@ -97,6 +92,23 @@ Outcome attest_credentials(const Stage& stage, std::string_view status) {
   return {};
 }
 
+// Two lines of headings, then "  lo: …", one for each interface. Without a socket, which a strict filter refuses.
+Outcome attest_interfaces() {
+  const auto list = read_file("/proc/self/net/dev");
+  if (!list) {
+    return std::unexpected(list.error());
+  }
+  std::vector<std::string_view> names;
+  for (const std::string_view line : text::split(*list, '\n')) {
+    const std::size_t first = line.find_first_not_of(' ');
+    const std::size_t colon = line.find(':');
+    if (colon != std::string_view::npos && line.find('|') == std::string_view::npos) {
+      names.push_back(line.substr(first, colon - first));
+    }
+  }
+  return names == std::vector<std::string_view>{"lo"} ? Outcome{} : refuse("lo is not the only network interface");
+}
+
 Outcome attest_namespaces(const Stage& stage) {
   const auto inside = namespace_inodes();
   if (!inside) {
@@ -112,15 +124,7 @@ Outcome attest_namespaces(const Stage& stage) {
   if (::getppid() != 1) {
     return refuse("the parent is not init");
   }
-  const std::unique_ptr<struct if_nameindex, FreeInterfaces> interfaces(::if_nameindex());
-  if (interfaces == nullptr) {
-    return failed("list interfaces");
-  }
-  const struct if_nameindex* list = interfaces.get();
-  if (list[0].if_index == 0 || std::strcmp(list[0].if_name, "lo") != 0 || list[1].if_index != 0) {
-    return refuse("lo is not the only network interface");
-  }
-  return {};
+  return attest_interfaces();
 }
 
 bool is_read_only(const char* path) {
@@ -177,11 +181,20 @@ Outcome attest_view(const Stage& stage) {
 
 // Only the filter stands between the server and the sockets in its grants.
 Outcome attest_unix_sockets(const Stage& stage) {
-  if (stage.plan.unix_socket_calls || !stage.plan.syscall_filter) {
+  if (stage.plan.unix_sockets == UnixSockets::allowed || !stage.plan.syscall_filter) {
     return {};
   }
   const UniqueFd made(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  return made ? refuse("a Unix socket can be made") : Outcome{};
+  if (stage.plan.unix_sockets == UnixSockets::refused) {
+    return made ? refuse("a Unix socket can be made") : Outcome{};
+  }
+  // A path that leads nowhere: without the filter it would be ENOENT.
+  const sockaddr_un nowhere = {.sun_family = AF_UNIX, .sun_path = "/dev/null/nowhere"};
+  if (made && ::connect(made.get(), reinterpret_cast<const sockaddr*>(&nowhere), sizeof nowhere) != 0 &&
+      errno == ECONNREFUSED) {
+    return {};
+  }
+  return refuse("a Unix socket can be connected");
 }
 
 // `descriptors`: /proc/self/fd, open; -1: it can be opened.
@@ -297,8 +310,9 @@ Outcome attest(Stage& stage) {
   if (!status) {
     return std::unexpected(status.error());
   }
-  for (const Outcome& outcome : {attest_credentials(stage, *status), attest_namespaces(stage), attest_view(stage),
-                                 attest_unix_sockets(stage), attest_descriptors(-1), attest_landlock(stage)}) {
+  for (const Outcome& outcome :
+       {attest_credentials(stage, *status), attest_namespaces(stage), attest_view(stage), attest_unix_sockets(stage),
+        attest_descriptors(-1), attest_landlock(stage), attest_groups(stage)}) {
     if (!outcome) {
       return outcome;
     }

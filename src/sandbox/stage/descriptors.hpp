@@ -10,6 +10,7 @@ enum Descriptor : int {
   kLifelineFd = 4,  // read end: end of file when the launcher is gone
   kPlanFd = 5,      // memfd with the plan
   kLeashFd = 6,     // read end: signals from the outer stage; end of file when it is gone
+  kNotesFd = 6,     // write end, before there is a leash: what the launch has to say at its end; with groups only
   kReadyFd = 7,     // write end: one byte when the server is about to be executed, or has failed
   kErrorFd = 8,     // the server's stderr, while a tool's own goes to the outer stage
   kBinaryFd = 9,    // this program

@@ -333,6 +333,7 @@ void guard_from_outside(Stage& stage, ToolProcess child) {
   stage.ready_out.reset();
   stage.sources.clear();
   stage.trace.reset();
+  stage.group_doors.clear();
   stage.binary.reset();
   let_go_of_standard_descriptors();
   // A tool that dies leaves its pid 1 to us: only when that is gone, too, are we done.
@@ -401,6 +402,7 @@ void guard_child(Stage& stage, pid_t child, UniqueFd hold) {
   stage.status.reset();
   stage.binary.reset();
   stage.sources.clear();
+  stage.group_doors.clear();
   let_go_of_standard_descriptors();
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
   (void)::prctl(PR_SET_DUMPABLE, 0);

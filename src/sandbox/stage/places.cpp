@@ -21,6 +21,7 @@
 
 #include "base/text.hpp"
 #include "sandbox/paths.hpp"
+#include "sandbox/stage/groups.hpp"
 #include "sandbox/stage/stage.hpp"
 #include "sandbox/steering.hpp"
 
@@ -204,6 +205,7 @@ Outcome put_places(Stage& stage) {
   if (between == 0) {
     const pid_t keeper = ::fork();
     if (keeper == 0) {
+      let_go_of_groups(stage);
       keep_places(stage, places, std::move(held_in), std::move(swept_out));
     }
     ::_exit(keeper < 0 ? 1 : 0);
@@ -225,6 +227,7 @@ void wait_until_swept(Stage& stage) {
     (void)::poll(&end, 1, kSweepTimeoutMs);
     stage.swept_in.reset();
   }
+  wait_for_groups(stage);
 }
 
 }  // namespace cordon::sandbox::stage

@@ -69,10 +69,18 @@ Outcome set_limits(Stage& stage) {
     std::string_view what;
     std::optional<std::uint64_t> value;
   };
+  // A control group counts what is used, and all of the tree; RLIMIT_DATA would count what one process has reserved.
+  const auto data = stage.plan.groups.empty() ? limits.memory_bytes : std::nullopt;
+  // Without a user namespace of its own the count would hold what else runs under that uid.
+  const auto counts = [](const ControlGroup& group) {
+    return std::ranges::any_of(group.files, [](const GroupFile& file) { return file.name == "pids.max"; });
+  };
+  const auto processes =
+      !stage.plan.own_namespaces && std::ranges::any_of(stage.plan.groups, counts) ? std::nullopt : limits.processes;
   // RLIMIT_DATA and not RLIMIT_AS: WebAssembly reserves many GiB of addresses without using them.
   const std::array<Item, 8> items = {{{RLIMIT_CORE, "core", 0},
-                                      {RLIMIT_DATA, "memory", limits.memory_bytes},
-                                      {RLIMIT_NPROC, "processes", limits.processes},
+                                      {RLIMIT_DATA, "memory", data},
+                                      {RLIMIT_NPROC, "processes", processes},
                                       {RLIMIT_NOFILE, "open_files", limits.open_files},
                                       {RLIMIT_FSIZE, "file_size", limits.file_size_bytes},
                                       {RLIMIT_CPU, "cpu_seconds", limits.cpu_seconds},
@@ -136,7 +144,7 @@ Outcome filter_syscalls(Stage& stage) {
       return outcome;
     }
   }
-  auto code = build_filter(stage.plan.unix_socket_calls ? UnixSockets::allowed : UnixSockets::refused,
+  auto code = build_filter(stage.plan.filter, stage.plan.unix_sockets,
                            stage.plan.shared_host ? Surroundings::shared : Surroundings::own);
   if (!code) {
     return refuse(code.error().detail, "platform");

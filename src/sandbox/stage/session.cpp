@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <vector>
 
 #include "base/text.hpp"
 #include "sandbox/stage/kernel.hpp"
@@ -49,8 +50,25 @@ Outcome enter_session(Stage& stage) {
 
 Outcome close_descriptors(Stage& stage) {
   // Whatever the launcher or its parents left open without close-on-exec ends here, before anything is opened.
-  if (kernel::close_range(kPlanFd, kTraceFd - 1, 0) != 0 ||
-      kernel::close_range(stage.plan.trace ? kTraceFd + 1 : kTraceFd, ~0U, 0) != 0) {
+  std::vector<unsigned> kept;
+  if (stage.plan.trace) {
+    kept.push_back(kTraceFd);
+  }
+  if (!stage.plan.groups.empty()) {
+    stage.notes = UniqueFd(::fcntl(kNotesFd, F_DUPFD_CLOEXEC, kFirstFreeFd));
+    if (!stage.notes) {
+      return failed("notes");
+    }
+    kept.push_back(static_cast<unsigned>(stage.notes.get()));
+  }
+  unsigned first = kPlanFd;
+  for (const unsigned fd : kept) {  // ascending
+    if (fd > first && kernel::close_range(first, fd - 1, 0) != 0) {
+      return failed("close_range");
+    }
+    first = fd + 1;
+  }
+  if (kernel::close_range(first, ~0U, 0) != 0) {
     return failed("close_range");
   }
   if (stage.plan.trace) {

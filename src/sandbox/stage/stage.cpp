@@ -21,6 +21,7 @@
 #include "base/text.hpp"
 #include "sandbox/container_plan.hpp"
 #include "sandbox/stage/container.hpp"
+#include "sandbox/stage/groups.hpp"
 #include "sandbox/stage/kernel.hpp"
 #include "sandbox/stage/stage.hpp"
 #include "sandbox/stage/tracer.hpp"
@@ -45,6 +46,12 @@ void read_plan(Stage& stage) {
   stage.plan = std::move(decoded->plan);
   if (stage.inside) {
     stage.witness = std::move(decoded->witness);
+  }
+}
+
+void enter_groups_or_exit(Stage& stage) {
+  if (const Outcome outcome = enter_groups(stage); !outcome) {
+    report_and_exit(stage, name(Step::groups), outcome.error());
   }
 }
 
@@ -143,6 +150,9 @@ Outcome set_dumpable(bool yes) {
   if (const Outcome outcome = die_with_parent(); !outcome) {
     report_and_exit(stage, "init", outcome.error());
   }
+  if (!stage.inside) {
+    enter_groups_or_exit(stage);  // with a tool, it has
+  }
   run_steps(stage, stage.plan.steps.init);
   if (stage.plan.shared_host) {
     run_init_in_tool(stage);
@@ -189,6 +199,7 @@ Outcome set_dumpable(bool yes) {
 [[noreturn]] void guard_server(Stage& stage) {
   const pid_t server = fork_or_exit(stage, "server");
   if (server == 0) {
+    enter_groups_or_exit(stage);
     run_server(stage);
   }
   guard_child(stage, server, {});
@@ -207,6 +218,8 @@ Outcome set_dumpable(bool yes) {
     guard_child(stage, keeper, std::move(hold_out));
   }
   hold_out.reset();
+  stage.group_hold.reset();  // the guard's alone: it is the last
+  stage.group_done.reset();
   stage.swept_in.reset();
   stage.lifeline = std::move(hold_in);
   if (stage.plan.tool.empty()) {

@@ -51,9 +51,15 @@ struct Stage {
   UniqueFd self_status = {};           // of /proc/self, from before Landlock closes it (shared_host)
   UniqueFd self_descriptors = {};
   std::array<std::uint64_t, 7> self_namespaces = {};
-  UniqueFd root = {};                   // of the view while it is built
-  std::string first_held = {};          // target of the first cover that holds something absent
-  std::vector<dev_t> own_devices = {};  // file systems that are private to the view
+  UniqueFd root = {};                      // of the view while it is built
+  std::string first_held = {};             // target of the first cover that holds something absent
+  std::string group_name = {};             // of our control groups
+  std::vector<UniqueFd> group_doors = {};  // to enter them
+  std::vector<UniqueFd> group_locks = {};  // guard: while it holds them, they are not stale
+  UniqueFd group_hold = {};                // guard: its end tells the watcher of the groups
+  UniqueFd group_done = {};                // guard: at its end they are gone
+  UniqueFd notes = {};                     // to the launcher: what was reached, in words
+  std::vector<dev_t> own_devices = {};     // file systems that are private to the view
 
   // container.hpp
   std::string container_name = {};
@@ -71,6 +77,7 @@ void run_steps(Stage& stage, const std::vector<Step>& steps);
 // outer
 Outcome enter_session(Stage& stage);
 Outcome close_descriptors(Stage& stage);
+Outcome make_groups(Stage& stage);
 Outcome put_places(Stage& stage);
 Outcome open_sources(Stage& stage);
 Outcome switch_identity(Stage& stage);
@@ -91,6 +98,7 @@ Outcome restrict_with_landlock(Stage& stage);
 Outcome drop_capabilities(Stage& stage);
 Outcome filter_syscalls(Stage& stage);
 Outcome attest(Stage& stage);
+Outcome attest_groups(const Stage& stage);
 
 // Opens without following a symlink anywhere; says which component is one.
 std::expected<UniqueFd, Failure> open_exactly(const std::string& path);

@@ -33,6 +33,8 @@ StepFunction function_of(Step step) {
       return enter_session;
     case Step::descriptors:
       return close_descriptors;
+    case Step::groups:
+      return make_groups;
     case Step::places:
       return put_places;
     case Step::sources:

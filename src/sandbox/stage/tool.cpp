@@ -13,6 +13,7 @@
 #include <csignal>
 
 #include "base/text.hpp"
+#include "sandbox/stage/groups.hpp"
 #include "sandbox/stage/stage.hpp"
 
 namespace cordon::sandbox::stage {
@@ -192,6 +193,9 @@ std::vector<std::string> command_line(const Stage& stage, const Command& command
 [[noreturn]] void become_tool(Stage& stage, const Layout& layout, const std::vector<int>& kept,
                               std::vector<std::string> words) {
   (void)die_with_parent();
+  if (const Outcome outcome = enter_groups(stage); !outcome) {
+    report_and_exit(stage, name(Step::groups), outcome.error());
+  }
   std::vector<char*> argv = pointers(words);
   std::vector<char*> environment = pointers(stage.plan.tool_environment);
   sigset_t none;

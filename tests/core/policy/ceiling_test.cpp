@@ -69,6 +69,19 @@ TEST_CASE("words: as strict or stricter fits, weaker does not, and both lines ar
   CHECK(f.fits());
 }
 
+TEST_CASE("user namespaces of the server's own count, written or implied by the preset browser") {
+  Fixture f;
+  f.limit("isolation.nested_userns").word = "false";
+  CHECK(f.fits());
+  f.policy.isolation.nested_userns = true;
+  CHECK(f.keys() == "isolation.nested_userns");
+  f.policy.isolation.nested_userns = false;
+  f.policy.isolation.runtime = {"node", "browser"};
+  CHECK(f.keys() == "isolation.nested_userns");
+  f.limit("isolation.nested_userns").word = "true";
+  CHECK(f.fits());
+}
+
 TEST_CASE("a default counts like what is written, and its section stands for it") {
   Fixture f;
   f.limit("tools.effects.read").word = "confirm";

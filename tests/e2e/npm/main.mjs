@@ -8,11 +8,12 @@ import { parseArgs } from 'node:util';
 import { Context, makeWork } from './lib/context.mjs';
 import { add, configure, skip, test, totals } from './lib/runner.mjs';
 import { boundary } from './suites/boundary.mjs';
+import { browser } from './suites/browser.mjs';
 import { drift } from './suites/drift.mjs';
 import { inspector } from './suites/inspector.mjs';
 import { modern } from './suites/modern.mjs';
 import { recordings } from './suites/recordings.mjs';
-import { servers } from './suites/servers.mjs';
+import { servers, strict } from './suites/servers.mjs';
 import { shipped } from './suites/shipped.mjs';
 
 const { values: options } = parseArgs({
@@ -41,13 +42,16 @@ async function runAll(work) {
   await servers(native, isRoot ? ['v1', 'v2-auto'] : ['v1', 'v2-legacy', 'v2-auto']);
   await modern(native, isRoot ? ['v2-auto'] : ['v1', 'v2-legacy', 'v2-auto', 'v2-modern']);
   await drift(native, isRoot ? ['v1'] : ['v1', 'v2-modern']);
+  await strict(native);
   await boundary(native);
+  await browser(native);
   if (!isRoot || !options.user) await inspector(native);
   configure({ prefix: `${who}, bubblewrap`, filter: options.filter });
   const bubblewrap = native.with({ backend: 'bubblewrap' });
   await servers(bubblewrap, ['v1']);
   await modern(bubblewrap, ['v2-modern']);
   await boundary(bubblewrap);
+  await browser(bubblewrap);
   await weaker(native);
 }
 

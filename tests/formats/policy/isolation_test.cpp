@@ -138,14 +138,14 @@ TEST_CASE("runtime presets are known ones, and none stands alone") {
     return faults("isolation: {filesystem: {runtime: " + std::string(text) + "}}\n");
   };
   CHECK(runtime("[none]").empty());
-  CHECK(runtime("[java]") == "4:36: an item of isolation.filesystem.runtime: java is not supported by this version");
-  CHECK(runtime("[browser]") ==
-        "4:36: an item of isolation.filesystem.runtime: browser is not supported by this version");
+  CHECK(runtime("[java]").empty());
+  CHECK(runtime("[node, browser]").empty());
   CHECK(runtime("[none, node]") == "4:35: isolation.filesystem.runtime names none beside other presets");
   CHECK(runtime("[]") == "4:35: isolation.filesystem.runtime must not be an empty list");
   CHECK(runtime("node") == "4:35: isolation.filesystem.runtime must be a list, not a string");
   CHECK(runtime("[nodejs]") ==
-        "4:36: an item of isolation.filesystem.runtime must be one of node, python, system, none, not 'nodejs'");
+        "4:36: an item of isolation.filesystem.runtime must be one of node, python, java, browser, system, none, not "
+        "'nodejs'");
 }
 
 namespace {
@@ -290,11 +290,14 @@ TEST_CASE("what the network and sockets may be is none") {
 
 TEST_CASE("the other isolation values are checked") {
   CHECK(faults("isolation: {proc: full}\n") == "4:19: isolation.proc must be one of masked, minimal, not 'full'");
-  CHECK(faults("isolation: {syscalls: strict}\n") ==
-        "4:23: isolation.syscalls: strict is not supported by this version");
-  CHECK(faults("isolation: {syscalls: on}\n") == "4:23: isolation.syscalls must be one of default, off, not 'on'");
-  CHECK(faults("isolation: {nested_userns: true}\n") ==
-        "4:28: isolation.nested_userns: true is not supported by this version");
+  CHECK(faults("isolation: {syscalls: strict}\n").empty());
+  CHECK(faults("isolation: {syscalls: on}\n") ==
+        "4:23: isolation.syscalls must be one of default, strict, off, not 'on'");
+  CHECK(faults("isolation: {nested_userns: true}\n").empty());
+  CHECK(faults("isolation: {nested_userns: true, syscalls: strict}\n") ==
+        "4:44: isolation.syscalls: strict leaves out what isolation.nested_userns needs");
+  CHECK(faults("isolation: {syscalls: strict, filesystem: {runtime: [browser]}}\n") ==
+        "4:23: isolation.syscalls: strict leaves out what the preset browser needs");
   CHECK(faults("isolation: {nested_userns: no}\n") == "4:28: isolation.nested_userns must be true or false, not 'no'");
   CHECK(faults("isolation: {user: root}\n") == "4:19: isolation.user must name an account other than root, not 'root'");
   CHECK(faults("isolation: {user: \"0\"}\n") == "4:19: isolation.user must name an account other than root, not '0'");

@@ -73,8 +73,9 @@ export class Context {
     return path.join(this.work, 'policies', `${name}.yaml`);
   }
 
-  // Writes a policy (JSON is YAML) and returns its path. `parts` are sections that replace those given here.
-  policy(name, { server = name, command, read = [], write = [], environment, cwd, ...parts }) {
+  // Writes a policy (JSON is YAML) and returns its path. `parts` are sections that replace those given here,
+  // `isolation` keys beside them.
+  policy(name, { server = name, command, runtime = ['node'], read = [], write = [], environment, cwd, isolation = {}, ...parts }) {
     const file = this.policyPath(name);
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 });
     const launch = { command };
@@ -87,7 +88,8 @@ export class Context {
       isolation: {
         backend: this.backend,
         ...this.isolation,
-        filesystem: { runtime: ['node'], read: [this.modules, this.servers, ...read], write },
+        filesystem: { runtime, read: [this.modules, this.servers, ...read], write },
+        ...isolation,
       },
       ...parts,
     };

@@ -19,11 +19,12 @@ const RULES = {
   'sequential-thinking': [],
 };
 
-export function testPolicy(context, scenario, folder) {
+export function testPolicy(context, scenario, folder, isolation = {}) {
   const policy = context.policy(scenario.name, {
     command: [context.node, context.entry(scenario.name), ...scenario.args(folder)],
     environment: scenario.environment?.(context.homeInside(scenario.name)),
     ...(scenario.grants?.(folder) ?? {}),
+    isolation,
     catalog: { drift: { launch: 'flag' } },
     ...(RULES[scenario.name].length ? { tools: { rules: RULES[scenario.name] } } : {}),
   });
@@ -31,7 +32,7 @@ export function testPolicy(context, scenario, folder) {
   return policy;
 }
 
-async function compare(context, scenario, kind) {
+async function compare(context, scenario, kind, isolation = {}) {
   const folder = context.folder(`data-${scenario.name}`);
   scenario.prepare?.(folder);
   const command = [context.node, context.entry(scenario.name), ...scenario.args(folder)];
@@ -45,7 +46,7 @@ async function compare(context, scenario, kind) {
   );
   scenario.prepare?.(folder);
   context.folder(path.join('caller-home', '.local/state/mcp-cordon/homes'));
-  const policy = testPolicy(context, scenario, folder);
+  const policy = testPolicy(context, scenario, folder, isolation);
   await withSession(context.through(policy), kind, { roots: [{ uri: 'file:///etc', name: 'trap' }] }, async (session) => {
     const seen = await scenario.record(session, folder);
     assertRecording(scenario, seen, direct, {
@@ -75,5 +76,13 @@ export async function servers(context, kinds) {
       await test(`${scenario.name} with ${kind}: as without mcp-cordon, save what policy forbids`, () =>
         compare(context, scenario, kind));
     }
+  }
+}
+
+// What `syscalls: strict` leaves out, none of them needs.
+export async function strict(context) {
+  for (const scenario of SCENARIOS) {
+    await test(`${scenario.name} with strict system calls: as without mcp-cordon, save what policy forbids`, () =>
+      compare(context, scenario, 'v1', { syscalls: 'strict' }));
   }
 }
