@@ -194,7 +194,15 @@ class OuterGuard {
   }
 
  private:
+  // Nothing else of ours that is a child: should /proc not list them, waiting for it would be for ever.
+  void end_agent() {
+    if (stage_.agent > 0) {
+      ::kill(stage_.agent, SIGKILL);
+    }
+  }
+
   [[noreturn]] void end_and_finish() {
+    end_agent();
     if (!stage_.plan.in_container()) {
       finish(end_all(child_));
     }
@@ -251,10 +259,14 @@ class OuterGuard {
     int status = 0;
     pid_t ended = 0;
     while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
+      if (ended == stage_.agent) {
+        stage_.agent = -1;  // names below a wildcard are reached no more
+      }
       if (ended == child_) {
         if (stage_.plan.in_container()) {
           (void)end_container(stage_, -1, status);
         }
+        end_agent();
         (void)end_all(-1);
         finish(status);
       }
@@ -338,6 +350,7 @@ void guard_from_outside(Stage& stage, ToolProcess child) {
   let_go_of_standard_descriptors();
   // A tool that dies leaves its pid 1 to us: only when that is gone, too, are we done.
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  stage.handover.reset();
   // Removing a container takes the rights that making it took.
   if (!stage.plan.in_container()) {
     shed_privileges();
@@ -401,6 +414,7 @@ void serve_as_init(Stage& stage, pid_t server, Tracer* tracer) {
 void guard_child(Stage& stage, pid_t child, UniqueFd hold) {
   stage.status.reset();
   stage.binary.reset();
+  stage.handover.reset();
   stage.sources.clear();
   stage.group_doors.clear();
   let_go_of_standard_descriptors();
