@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plan says about the hosts that a server may reach.
 #include <algorithm>
+#include <array>
 
 #include "base/text.hpp"
 #include "sandbox/plan_common.hpp"
 
 namespace cordon::sandbox {
 namespace {
+
+constexpr std::array<std::string_view, 2> kOpensDoors = {"native", "bubblewrap"};
 
 bool has_wildcard(const egress::Rules& rules) {
   return std::ranges::any_of(rules.allow,
@@ -27,6 +30,14 @@ std::string weaker(const egress::Rules& rules) {
 Status choose_network(Plan& plan, const LaunchSpec& spec) {
   if (spec.network.empty()) {
     return {};
+  }
+  // Asked before anything is promised, so that no confirmation and no missing `require` lets it pass.
+  if (std::ranges::find(kOpensDoors, plan.backend) == kOpensDoors.end()) {
+    return std::unexpected(to_error({.backend = plan.backend,
+                                     .requirement = "network.hosts",
+                                     .because = "isolation.network",
+                                     .reason = "not_offered",
+                                     .hint = "use native or bubblewrap, or write network: none"}));
   }
   auto doors = egress::plan_doors(spec.network);
   if (!doors) {

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -224,6 +225,9 @@ Outcome keep_doors(Stage& stage, Doorkeeper doorkeeper, pid_t tool) {
   if (auto outcome = word.open(); !outcome) {
     return outcome;
   }
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
+    return failed("prctl SUBREAPER");
+  }
   const pid_t parent = ::getpid();
   stage.agent = fork_or_exit(stage, name(Step::egress));
   if (stage.agent == 0) {
@@ -233,8 +237,9 @@ Outcome keep_doors(Stage& stage, Doorkeeper doorkeeper, pid_t tool) {
   const Outcome outcome = word.hear();
   stage.handover.reset();
   if (!outcome) {
-    // Before the pipe that it waits at comes to its end.
-    ::kill(tool, SIGKILL);
+    // Before the pipe that the tool's child waits at comes to its end. That child is ours when the tool is gone, and
+    // may wait for ever.
+    (void)end_all(tool);
     return outcome;
   }
   // A tool that has ended by now explains itself.

@@ -137,28 +137,6 @@ std::vector<pid_t> children() {
   return list;
 }
 
-// Kills and reaps until no child is left. `main_child`: one that is known, in case /proc does not list them; -1 when it
-// has been reaped. Gives its wait status if it was among them, else -1.
-int end_all(pid_t main_child) {
-  int main_status = -1;
-  for (;;) {
-    for (const pid_t pid : children()) {
-      ::kill(pid, SIGKILL);
-    }
-    if (main_child > 0) {
-      ::kill(main_child, SIGKILL);
-    }
-    int status = 0;
-    const pid_t ended = ::waitpid(-1, &status, 0);
-    if (ended > 0 && ended == main_child) {
-      main_status = status;
-      main_child = -1;  // its pid may be somebody else's now
-    } else if (ended < 0 && errno != EINTR) {
-      return main_status;
-    }
-  }
-}
-
 class OuterGuard {
  public:
   OuterGuard(Stage& stage, ToolProcess child)
@@ -309,6 +287,26 @@ class OuterGuard {
 }
 
 }  // namespace
+
+int end_all(pid_t main_child) {
+  int main_status = -1;
+  for (;;) {
+    for (const pid_t pid : children()) {
+      ::kill(pid, SIGKILL);
+    }
+    if (main_child > 0) {
+      ::kill(main_child, SIGKILL);
+    }
+    int status = 0;
+    const pid_t ended = ::waitpid(-1, &status, 0);
+    if (ended > 0 && ended == main_child) {
+      main_status = status;
+      main_child = -1;  // its pid may be somebody else's now
+    } else if (ended < 0 && errno != EINTR) {
+      return main_status;
+    }
+  }
+}
 
 void block_guarded_signals() {
   const sigset_t set = guarded_signals();

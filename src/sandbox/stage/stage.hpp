@@ -131,6 +131,9 @@ class Tracer;
 // Without `hold` the child is the server itself (no isolation), else a keeper whose lifeline `hold` is.
 [[noreturn]] void guard_child(Stage& stage, pid_t child, UniqueFd hold);
 void block_guarded_signals();
+// Kills and reaps until no child is left. `main_child`: one that is known, in case /proc does not list them; -1 when it
+// has been reaped. Gives its wait status if it was among them, else -1.
+int end_all(pid_t main_child);
 
 // The outermost guard waits here, once everything that it guards is gone.
 void wait_until_swept(Stage& stage);
