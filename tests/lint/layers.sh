@@ -27,6 +27,8 @@ find src -name '*.[ch]pp' | LC_ALL=C sort | xargs awk '
     library("^simdjson", "src/core/json/", 1)
     library("^re2/", "src/core/", 1)
     library("^yaml-cpp/", "src/formats/", 1)
+    library("^idn2\\.h", "src/egress/", 1)
+    library("^libpsl\\.h", "src/egress/", 1)
     library("^seccomp\\.h", "src/sandbox/", 1)
     library("^nettle/", "src/base/", 1)
     library("^uv\\.h", "src/run/", 0)

@@ -282,7 +282,7 @@ TEST_CASE("what the network and sockets may be is none") {
         "4:23: isolation.network.allow is not supported by this version\n"
         "4:49: isolation.network.sni is not supported by this version");
   CHECK(faults("isolation: {network: {alow: []}}\n") == "4:23: unknown key 'alow'");
-  CHECK(faults("isolation: {network: {}}\n") == "4:22: isolation.network must be none, not a mapping");
+  CHECK(faults("isolation: {network: {}}\n") == "4:22: isolation.network allows nothing");
   CHECK(faults("isolation: {network: host}\n") == "4:22: isolation.network must be none, not 'host'");
   CHECK(faults("isolation: {network: ~}\n") == "4:22: isolation.network must be none, not nothing");
   CHECK(faults("isolation: {unix_sockets: all}\n") == "4:27: isolation.unix_sockets must be none, not 'all'");
