@@ -45,7 +45,11 @@ UnixSockets allowed_unix_sockets(const LaunchSpec& spec, const HostFacts& facts,
   }
   // Chromium ends at once when it cannot listen at a socket in its profile. That nothing connects it can bear, with
   // Playwright (which talks to it through a pipe), too.
-  return allows_nested_userns(spec) ? UnixSockets::unconnected : UnixSockets::refused;
+  // With hosts it has to connect, and a filter cannot tell to what: then nothing is refused and nothing promised.
+  if (allows_nested_userns(spec)) {
+    return spec.network.empty() ? UnixSockets::unconnected : UnixSockets::allowed;
+  }
+  return UnixSockets::refused;
 }
 
 Guarantee unix_socket_guarantee(const LaunchSpec& spec, const HostFacts& facts, std::span<const ViewEntry> view) {
@@ -54,7 +58,8 @@ Guarantee unix_socket_guarantee(const LaunchSpec& spec, const HostFacts& facts, 
     out.reason = "no folder is shown that could hold one";
   } else if (facts.landlock_abi >= kLandlockResolvesUnix) {
     out.reason = text::cat("Landlock ABI ", facts.landlock_abi);
-  } else if (spec.unix_sockets.empty() && filters(spec, facts)) {
+  } else if (spec.unix_sockets.empty() && filters(spec, facts) &&
+             allowed_unix_sockets(spec, facts, view) != UnixSockets::allowed) {
     out.reason = allows_nested_userns(spec) ? "seccomp, nothing connects, no datagrams"
                                             : "seccomp, no Unix sockets but connected pairs of streams";
   } else {
