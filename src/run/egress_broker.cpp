@@ -2,8 +2,10 @@
 #include "run/egress_broker.hpp"
 
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -13,6 +15,17 @@ namespace {
 constexpr std::size_t kBufferBytes = 131'072;
 // Connections accepted before other descriptors get their turn.
 constexpr int kTurns = 16;
+constexpr std::uint64_t kStarvedMs = 200;
+
+// Two descriptors each, and more while several addresses are tried; the rest is for the conversation.
+std::size_t fitting(std::size_t connections) {
+  constexpr rlim_t kOthers = 128;
+  rlimit files = {};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur <= kOthers) {
+    return 1;
+  }
+  return std::min<std::size_t>(connections, (files.rlim_cur - kOthers) / 3);
+}
 
 UniqueFd any_descriptor() { return UniqueFd(::eventfd(0, EFD_CLOEXEC)); }
 
@@ -33,7 +46,10 @@ EgressBroker::EgressBroker(Loop& loop, EgressConfig config, EgressOutput output)
               buffer_,
               config_.rules.sni,
               [this](std::uint64_t number) { over(number); }},
-      burial_(loop, [this] { dead_.clear(); }) {}
+      burial_(loop, [this] { dead_.clear(); }),
+      retry_(loop, [this] { answer_again(); }) {
+  config_.limits.connections = fitting(config_.limits.connections);
+}
 
 EgressBroker::~EgressBroker() { close(); }
 
@@ -95,7 +111,15 @@ void EgressBroker::door_ready(Listening& listening) {
   for (int turn = 0; turn < kTurns && !closed_ && accept_one(listening); ++turn) {
   }
   if (!closed_) {
-    listening.poll->want(UV_READABLE);
+    listening.poll->want(starved_ ? 0 : UV_READABLE);
+  }
+}
+
+void EgressBroker::answer_again() {
+  starved_ = false;
+  reserve_ = reserve_ ? std::move(reserve_) : any_descriptor();
+  for (const auto& listening : listening_) {
+    listening->poll->want(closed_ ? 0 : UV_READABLE);
   }
 }
 
@@ -120,6 +144,10 @@ void EgressBroker::no_descriptor_left(Listening& listening) {
     refuse(std::move(inside), target, listening.door, "descriptor_limit");
   }
   reserve_ = any_descriptor();
+  if (!inside && !closed_) {
+    starved_ = true;  // else the loop would turn for this alone
+    retry_.set(kStarvedMs);
+  }
 }
 
 void EgressBroker::admit(UniqueFd inside) {

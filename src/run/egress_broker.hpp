@@ -52,6 +52,7 @@ class EgressBroker {
   void listen(egress::Door door, UniqueFd fd);
   void door_ready(Listening& listening);
   bool accept_one(Listening& listening);
+  void answer_again();
   void no_descriptor_left(Listening& listening);
   void admit(UniqueFd inside);
   void refuse(UniqueFd inside, const egress::Directory::Target& target, egress::Door door, std::string_view why);
@@ -69,6 +70,8 @@ class EgressBroker {
   std::unique_ptr<EgressNames> names_ = {};
   std::vector<std::unique_ptr<Listening>> listening_ = {};
   LoopTimer burial_;
+  LoopTimer retry_;
+  bool starved_ = false;  // not even the reserve is left: no door is answered for a moment
   std::uint64_t next_number_ = 1;
   std::map<std::uint64_t, std::unique_ptr<EgressLink>> links_ = {};
   std::vector<std::unique_ptr<EgressLink>> dead_ = {};

@@ -109,6 +109,15 @@ void EgressLink::judged(egress::WordsState state) {
     const bool other_host = words_.why() == "sni_mismatch" || words_.why() == "host_mismatch";
     return deny(words_.why(), {}, other_host ? entry_for(words_.named(), false) : std::string());
   }
+  // Dialled while it was silent: what was written down then did not know this.
+  if (state == egress::WordsState::flagged && recorded_) {
+    EgressAttempt flagged = attempt();
+    flagged.why = words_.why();
+    flagged.named = words_.named();
+    if (!around_.log.attempt(EgressLog::Decision::flagged, flagged, monotonic_now())) {
+      return finish("audit_unavailable", true);
+    }
+  }
   // Nothing is read until there is somebody to pass it on to.
   inside_poll_->want(0);
   if (stage_ == Stage::relay) {
@@ -182,6 +191,7 @@ void EgressLink::dial(std::vector<egress::IpAddress> addresses) {
   }
   const bool flagged = words_.state() == egress::WordsState::flagged;
   now.why = flagged ? words_.why() : std::string_view();
+  now.named = flagged ? words_.named() : std::string();
   // Before a byte leaves. What cannot be written down does not happen.
   if (!around_.log.attempt(flagged ? EgressLog::Decision::flagged : EgressLog::Decision::allowed, now,
                            monotonic_now())) {

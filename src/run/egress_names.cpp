@@ -14,11 +14,20 @@ namespace {
 // Questions answered before other descriptors get their turn.
 constexpr int kTurns = 32;
 constexpr std::size_t kMaxAskers = 8;
+constexpr std::uint64_t kStarvedMs = 200;
 
 }  // namespace
 
 EgressNames::EgressNames(const Around& around, UniqueFd udp, UniqueFd tcp)
-    : around_(around), udp_(std::move(udp)), tcp_(std::move(tcp)), burial_(around.loop, [this] { bury(); }) {}
+    : around_(around),
+      udp_(std::move(udp)),
+      tcp_(std::move(tcp)),
+      burial_(around.loop, [this] { bury(); }),
+      retry_(around.loop, [this] {
+        if (tcp_) {
+          tcp_poll_->want(UV_READABLE);
+        }
+      }) {}
 
 EgressNames::~EgressNames() { close(); }
 
@@ -66,7 +75,11 @@ void EgressNames::udp_ready() {
 
 void EgressNames::tcp_ready() {
   UniqueFd accepted(::accept4(tcp_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  tcp_poll_->want(UV_READABLE);
+  const bool starved = !accepted && (errno == EMFILE || errno == ENFILE);
+  tcp_poll_->want(starved ? 0 : UV_READABLE);
+  if (starved) {
+    retry_.set(kStarvedMs);  // else the loop would turn for this alone
+  }
   if (!accepted || streams_.size() >= kMaxStreams) {
     return reset(std::move(accepted));
   }

@@ -110,6 +110,7 @@ class EgressNames {
   std::unique_ptr<Poll> udp_poll_ = {};
   std::unique_ptr<Poll> tcp_poll_ = {};
   LoopTimer burial_;
+  LoopTimer retry_;  // after a moment without a descriptor
   std::uint64_t next_stream_ = 1;
   std::map<std::uint64_t, std::unique_ptr<Stream>> streams_ = {};
   std::vector<std::unique_ptr<Stream>> dead_ = {};

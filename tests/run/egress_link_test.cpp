@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections through a broker: whom they reach, what is checked before, and how they end.
+#include <sys/resource.h>
+
 #include "egress/words.hpp"
 #include "run/egress_world.hpp"
 
@@ -297,6 +299,38 @@ TEST_CASE("what cannot be written down does not happen") {
   CHECK(heard == "RESETRESET");
   CHECK(server.connections == 0);
   CHECK(world.lookups == 1);
+}
+
+TEST_CASE("with no descriptor left a connection is refused at once, and the next one works again") {
+  OutsideServer server(echo);
+  World world;
+  world.allow(HostKind::name, "a.test", server.port());
+  rlimit before = {};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit low = {.rlim_cur = 256, .rlim_max = before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
+  std::string without;
+  std::string with;
+  world.run([&] {
+    std::vector<UniqueFd> all;
+    for (UniqueFd one(::eventfd(0, EFD_CLOEXEC)); one; one = UniqueFd(::eventfd(0, EFD_CLOEXEC))) {
+      all.push_back(std::move(one));
+    }
+    all.pop_back();
+    {
+      const Socket client = Socket::to(World::door(), server.port());
+      without = client.hear();
+    }
+    all.clear();
+    const Socket client = Socket::to(World::door(), server.port());
+    client.say("\x01");
+    client.say_end();
+    with = client.hear();
+  });
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(without == "RESET");
+  CHECK(with == "\x01");
+  CHECK(world.count({"descriptor_limit", "\"decision\":\"denied\""}) == 1);
 }
 
 TEST_CASE("more connections than the bound are refused, and thousands leave nothing behind") {
