@@ -37,15 +37,8 @@ void read_filesystem(Faults& faults, const yaml::Node& node, policy::Isolation& 
   check_repeated_grants(faults, isolation);
 }
 
-// While the inside is not built, a list of hosts is refused. The one line to change.
-constexpr bool kHostsAreBuilt = false;
-
 void read_network_of_policy(Faults& faults, const yaml::Node& node, policy::Isolation& isolation) {
-  if (kHostsAreBuilt || node.kind != yaml::Kind::mapping || node.members.empty()) {
-    isolation.network = read_network(faults, node, NetworkReader::policy);
-  } else {
-    const Section section(faults, node, "isolation.network", {}, {"allow", "sni", "mode"});
-  }
+  isolation.network = read_network(faults, node, NetworkReader::policy);
   if (!isolation.network.allow.empty() && isolation.backend == policy::Backend::none) {
     faults.add(node.position, "isolation.network allows single hosts, which isolation.backend: none cannot keep to",
                "name a backend that isolates, or write network: none");
