@@ -175,6 +175,41 @@ class SpawnRequest {
   posix_spawnattr_t attributes_ = {};
 };
 
+// Descriptors that only some plans need. They stay open until the stage has its own.
+struct Extras {
+  UniqueFd trace = {};
+  Pipe handover = {};
+  Pipe notes = {};
+};
+
+Result<Extras> give_extras(const Plan& plan, const LaunchOptions& options, SpawnRequest& request) {
+  Extras extras;
+  if (plan.trace) {
+    extras.trace = UniqueFd(::fcntl(options.trace_fd, F_DUPFD_CLOEXEC, kParkingFd));
+    if (!extras.trace) {
+      return failed("trace");
+    }
+    request.give(extras.trace, stage::kTraceFd);
+  }
+  if (plan.network.hosts()) {
+    auto made = make_pair();
+    if (!made) {
+      return std::unexpected(made.error());
+    }
+    extras.handover = std::move(*made);
+    request.give(extras.handover.theirs, stage::kHandoverFd);
+  }
+  if (!plan.groups.empty()) {
+    auto made = make_pipe(false);
+    if (!made) {
+      return std::unexpected(made.error());
+    }
+    extras.notes = std::move(*made);
+    request.give(extras.notes.theirs, stage::kNotesFd);
+  }
+  return extras;
+}
+
 }  // namespace
 
 Result<Launched> launch(const Plan& plan, const LaunchOptions& options) {
@@ -207,31 +242,9 @@ Result<Launched> launch(const Plan& plan, const LaunchOptions& options) {
   request.give(status->theirs, stage::kStatusFd);
   request.give(lifeline->theirs, stage::kLifelineFd);
   request.give(*plan_fd, stage::kPlanFd);
-  UniqueFd trace;
-  if (plan.trace) {
-    trace = UniqueFd(::fcntl(options.trace_fd, F_DUPFD_CLOEXEC, kParkingFd));
-    if (!trace) {
-      return failed("trace");
-    }
-    request.give(trace, stage::kTraceFd);
-  }
-  Pipe handover;
-  if (plan.network.hosts()) {
-    auto made = make_pair();
-    if (!made) {
-      return std::unexpected(made.error());
-    }
-    handover = std::move(*made);
-    request.give(handover.theirs, stage::kHandoverFd);
-  }
-  Pipe notes;
-  if (!plan.groups.empty()) {
-    auto made = make_pipe(false);
-    if (!made) {
-      return std::unexpected(made.error());
-    }
-    notes = std::move(*made);
-    request.give(notes.theirs, stage::kNotesFd);
+  auto extras = give_extras(plan, options, request);
+  if (!extras) {
+    return std::unexpected(extras.error());
   }
   // Through the descriptor, so that what was checked is what runs.
   auto pid = request.spawn(text::cat("/proc/self/fd/", program->get()));
@@ -244,8 +257,8 @@ Result<Launched> launch(const Plan& plan, const LaunchOptions& options) {
                   .server_err = std::move(err->ours),
                   .status = std::move(status->ours),
                   .lifeline = std::move(lifeline->ours),
-                  .handover = std::move(handover.ours),
-                  .notes = std::move(notes.ours)};
+                  .handover = std::move(extras->handover.ours),
+                  .notes = std::move(extras->notes.ours)};
 }
 
 Result<egress::Sockets> receive_sockets(const Plan& plan, const Launched& launched) {

@@ -4,6 +4,7 @@
 // server will stand.
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -107,6 +108,10 @@ Outcome attest_namespaces(const Stage& stage) {
   }
   if (::getppid() != 1) {
     return refuse("the parent is not init");
+  }
+  std::array<char, HOST_NAME_MAX + 1> host = {};
+  if (::gethostname(host.data(), host.size() - 1) != 0 || stage.plan.hostname != host.data()) {
+    return refuse("the host name is not that of the plan");
   }
   return attest_network(stage);
 }
