@@ -25,6 +25,20 @@ std::string quoted(std::string_view value) {
   return out + '"';
 }
 
+std::string network_value(const Network& network) {
+  std::string out;
+  for (const HostGrant& grant : network.allow) {
+    std::string ports;
+    for (const std::uint16_t port : grant.ports) {
+      ports += text::cat(ports.empty() ? "" : ", ", port);
+    }
+    out += text::cat(out.empty() ? "" : ", ", "{host: ", quoted(grant.host), ", ports: [", ports,
+                     "], private: ", grant.private_addresses ? "true" : "false", "}");
+  }
+  return out.empty() ? "none"
+                     : text::cat("{allow: [", out, "], sni: ", name(network.sni), ", mode: ", name(network.mode), "}");
+}
+
 std::string value_of(const CeilingKey& key, const Limit& limit) {
   switch (key.kind) {
     case LimitKind::word:
@@ -33,6 +47,8 @@ std::string value_of(const CeilingKey& key, const Limit& limit) {
     case LimitKind::size:
     case LimitKind::count:
       return std::to_string(limit.number);
+    case LimitKind::network:
+      return network_value(limit.network);
     case LimitKind::names:
     case LimitKind::paths:
     case LimitKind::choices:
@@ -86,6 +102,11 @@ Ceiling without_places(Ceiling ceiling) {
     limit.written = true;
     for (Limit::Item& item : limit.items) {
       item.position = {};
+    }
+    for (HostGrant& grant : limit.network.allow) {
+      grant.line = 0;
+      grant.column = 0;
+      grant.reason.clear();
     }
   }
   return ceiling;
@@ -146,6 +167,9 @@ void ask_for_isolation(const Ceiling& ceiling, Isolation& out) {
   number("isolation.limits.open_files", out.limits.open_files);
   number("isolation.limits.file_size", out.limits.file_size_bytes);
   number("isolation.limits.cpu_seconds", out.limits.cpu_seconds);
+  if (const auto limit = ceiling.limits.find("isolation.network"); limit != ceiling.limits.end()) {
+    out.network = limit->second.network;
+  }
   choose<Proc>(ceiling, "isolation.proc", out.proc, {{"masked", Proc::masked}}, Proc::minimal);
 }
 

@@ -52,6 +52,7 @@ Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLau
   run::ProxyConfig proxy;
   const pid_t child = server->pid;
   proxy.before_first_byte = [&planned, child] { return confine_for_session(planned.plan, child); };
+  proxy.egress = egress_config(planned.plan, request.loaded.location.path, *server);
   proxy.server = std::move(*server);
   ServerWords words = server_words(request.caller, request.loaded, planned, log);
   log.listen([&words](std::string_view line) { words.heard(line); });

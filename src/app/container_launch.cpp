@@ -34,7 +34,7 @@ class Comparison {
       }
     }
     if (!command.network.empty() && command.network != "none") {
-      return conflict(text::cat("--network ", text::printable(command.network, 80)), "isolation.network is none",
+      return conflict(text::cat("--network ", text::printable(command.network, 80)), "isolation.network decides that",
                       policy_.isolation.position, "write --network none, or leave it out");
     }
     if (!command.user.empty() && command.user != policy_.isolation.user.value_or("")) {

@@ -187,12 +187,17 @@ std::optional<Finding> about_network(const Complaint& complaint, const Surroundi
     return std::nullopt;
   }
   const std::string host = complaint.host.empty() ? "another host" : shown_path(complaint.host);
+  if (around.plan.network.hosts()) {
+    // Which one and why stands in a line of its own where it was asked for by name.
+    return Finding{text::cat("isolation.network.allow does not let ", host, " be reached"), {}};
+  }
   if (is_loopback(complaint.host)) {
     return Finding{text::cat("the server has a loopback of its own (isolation.network: none): what listens on ", host,
                              " outside is not there"),
                    {}};
   }
-  return Finding{text::cat("isolation.network: none denies ", host, "; this version opens no single hosts"), {}};
+  return Finding{text::cat("isolation.network: none denies ", host),
+                 text::cat("isolation.network.allow: [\"HOST:443\"]")};
 }
 
 std::optional<Finding> about_limit(std::string_view key, const std::optional<std::uint64_t>& limit) {

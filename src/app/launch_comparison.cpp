@@ -131,6 +131,70 @@ void write_counts(json::Writer& out, std::string_view key, std::string_view what
   out.end_array();
 }
 
+std::set<std::string> all_hosts(const LaunchSummary& before, const LaunchSummary& after) {
+  std::set<std::string> out;
+  for (const LaunchSummary* launch : {&before, &after}) {
+    for (const std::string& host : launch->hosts_declared()) {
+      out.insert(host);
+    }
+    for (const auto& [host, use] : launch->hosts_used()) {
+      out.insert(host);
+    }
+  }
+  return out;
+}
+
+// "allowed 3 (up 120, down 4000 bytes), denied 1"; what was declared and not used says so.
+std::string use_of(const LaunchSummary& launch, const std::string& host) {
+  const std::vector<std::string> unused = launch.hosts_unused();
+  const bool is_unused = std::ranges::find(unused, host) != unused.end();
+  const auto found = launch.hosts_used().find(host);
+  std::string out = is_unused ? "never used" : "";
+  if (found != launch.hosts_used().end() && found->second.allowed != 0) {
+    out = text::cat("allowed ", found->second.allowed, " (up ", found->second.bytes_up, ", down ",
+                    found->second.bytes_down, " bytes)");
+  }
+  if (found != launch.hosts_used().end() && found->second.denied != 0) {
+    out += text::cat(out.empty() ? "" : ", ", "denied ", found->second.denied);
+  }
+  const std::vector<std::string> declared = launch.hosts_declared();
+  const bool is_declared = std::ranges::find(declared, host) != declared.end();
+  return !out.empty() ? out : is_declared ? "used" : "-";
+}
+
+std::string hosts_text(const LaunchSummary& before, const LaunchSummary& after) {
+  const std::set<std::string> hosts = all_hosts(before, after);
+  std::string out = text::cat("\nhosts:", hosts.empty() ? " none\n" : " (A; B)\n");
+  for (const std::string& host : hosts) {
+    out += text::cat("  ", text::printable(host, 300), ": ", use_of(before, host), "; ", use_of(after, host), '\n');
+  }
+  return out;
+}
+
+void write_hosts(json::Writer& out, const LaunchSummary& before, const LaunchSummary& after) {
+  out.key("hosts").begin_object();
+  for (const auto& [side, launch] : {std::pair("before", &before), std::pair("after", &after)}) {
+    out.key(side).begin_object().key("declared").begin_array();
+    for (const std::string& host : launch->hosts_declared()) {
+      out.string(host);
+    }
+    out.end_array().key("unused").begin_array();
+    for (const std::string& host : launch->hosts_unused()) {
+      out.string(host);
+    }
+    out.end_array().key("used").begin_array();
+    for (const auto& [host, use] : launch->hosts_used()) {
+      out.begin_object().member("host", host);
+      out.member_int("allowed", static_cast<std::int64_t>(use.allowed));
+      out.member_int("denied", static_cast<std::int64_t>(use.denied));
+      out.member_int("bytes_up", static_cast<std::int64_t>(use.bytes_up));
+      out.member_int("bytes_down", static_cast<std::int64_t>(use.bytes_down)).end_object();
+    }
+    out.end_array().end_object();
+  }
+  out.end_object();
+}
+
 std::string access_of(const LaunchSummary& launch, const std::string& path) {
   if (!launch.file_access()) {
     return std::string(kNotObserved);
@@ -201,6 +265,7 @@ std::string comparison_text(const LaunchSummary& before, const LaunchSummary& af
   }
   out += table("calls", side_by_side(before.calls(), after.calls()));
   out += table("other records", side_by_side(before.others(), after.others()));
+  out += hosts_text(before, after);
   return out + file_access_text(before, after);
 }
 
@@ -226,6 +291,7 @@ std::string comparison_json(const std::string& server, const LaunchSummary& befo
   out.end_object();
   write_counts(out, "calls", "tool", "decision", side_by_side(before.calls(), after.calls()));
   write_counts(out, "records", "event", "reason", side_by_side(before.others(), after.others()));
+  write_hosts(out, before, after);
   write_file_access(out, before, after);
   out.end_object();
   return out.take();

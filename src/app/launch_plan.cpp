@@ -18,6 +18,7 @@
 #include "app/paths.hpp"
 #include "app/policy_lookup.hpp"
 #include "base/text.hpp"
+#include "egress/rules.hpp"
 #include "run/files.hpp"
 #include "sandbox/container_command.hpp"
 #include "sandbox/probe_host.hpp"
@@ -132,6 +133,7 @@ Result<std::string> inside_cwd(const policy::Policy& policy, const Caller& calle
 
 Status copy_isolation(const policy::Isolation& isolation, const Caller& caller, sandbox::LaunchSpec& spec) {
   spec.runtime = isolation.runtime;
+  spec.network = egress::rules_of(isolation.network);
   spec.backend = backend_of(isolation.backend);
   spec.none_reason = isolation.reason;
   spec.require = isolation.require;
@@ -173,7 +175,7 @@ Status check_fetch(const LaunchRequest& request, const std::vector<std::string>&
     return {};
   }
   const std::optional<Fetch> fetch = fetches(command, executable);
-  if (!fetch) {
+  if (!fetch || !policy.isolation.network.allow.empty()) {
     return {};
   }
   return fail(Errc::launch_failed,

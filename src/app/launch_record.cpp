@@ -63,6 +63,18 @@ void add_grants(json::Writer& out, const sandbox::Plan& plan) {
   out.end_object();
 }
 
+// Each pair of a host and a port, as the use of one is recorded.
+void add_hosts(json::Writer& out, const sandbox::Plan& plan) {
+  std::vector<std::string> hosts;
+  for (const egress::Rule& rule : plan.network.rules.allow) {
+    for (const std::uint16_t port : rule.ports) {
+      hosts.push_back(text::cat(rule.kind == egress::HostKind::wildcard ? "*." : "", rule.host, ':', port));
+    }
+  }
+  std::ranges::sort(hosts);
+  add_strings(out, "hosts", hosts);
+}
+
 void add_ceilings(json::Writer& out, const std::vector<LoadedCeiling>& ceilings) {
   std::map<std::string, std::string> digests;  // one that is named twice counts once
   for (const LoadedCeiling& ceiling : ceilings) {
@@ -123,6 +135,7 @@ std::string launch_record(const LaunchRecordInput& input) {
   out.key("guarantees");
   sandbox::write_guarantees(out, plan.guarantees);
   add_grants(out, plan);
+  add_hosts(out, plan);
   add_ceilings(out, input.loaded.ceilings);
   add_strings(out, "environment_names", input.planned.prepared.environment_names);
   if (!input.launch_differences.empty()) {

@@ -15,6 +15,9 @@ std::string text_of(const json::Value& record, std::string_view name) {
   return value.is(json::Kind::string) ? value.string() : std::string();
 }
 
+// Paths of what a launch declares begin so.
+constexpr std::string_view kHosts = "hosts.";
+
 std::string scalar(const json::Value& value) {
   return value.is(json::Kind::string) ? value.string() : std::string(value.raw());
 }
@@ -42,6 +45,47 @@ void LaunchSummary::flatten(const std::string& path, const json::Value& value) {
   }
 }
 
+void LaunchSummary::take_egress(const json::Value& record) {
+  const auto number = [&record](std::string_view name) -> Count {
+    const json::Value value = record.find(name);
+    const auto found = value.is(json::Kind::number) ? value.safe_integer() : std::nullopt;
+    return found && *found > 0 ? static_cast<Count>(*found) : 0;
+  };
+  std::string host = text_of(record, "host");
+  if (const Count port = number("port"); port != 0) {
+    host += text::cat(':', port);
+  }
+  HostUse& use = hosts_used_[host];
+  const std::string decision = text_of(record, "decision");
+  if (decision == "denied") {
+    ++use.denied;
+  } else if (!decision.empty()) {
+    ++use.allowed;
+  }
+  use.bytes_up += number("bytes_up");
+  use.bytes_down += number("bytes_down");
+}
+
+std::vector<std::string> LaunchSummary::hosts_declared() const {
+  std::vector<std::string> out;
+  for (auto found = declared_.lower_bound(std::string(kHosts)); found != declared_.end() && found->first.starts_with(kHosts);
+       ++found) {
+    out.push_back(found->first.substr(kHosts.size()));
+  }
+  return out;
+}
+
+std::vector<std::string> LaunchSummary::hosts_unused() const {
+  std::vector<std::string> out = hosts_declared();
+  std::erase_if(out, [this](const std::string& declared) {
+    return std::ranges::any_of(hosts_used_, [&](const auto& used) {
+      const bool below = declared.starts_with("*.") && used.first.ends_with(declared.substr(1));
+      return used.second.allowed != 0 && (below || used.first == declared);
+    });
+  });
+  return out;
+}
+
 void LaunchSummary::take(std::string_view line) {
   const Result<audit::ReadLine> record = audit::read_line(line);
   if (!record) {
@@ -67,6 +111,8 @@ void LaunchSummary::take(std::string_view line) {
     refusal_ = text::cat(text_of(root, "reason"), ": ", text_of(root, "detail"));
   } else if (record->event == "call") {
     ++calls_[{text_of(root, "tool"), text_of(root, "decision")}];
+  } else if (record->event == "egress" || record->event == "egress_end") {
+    take_egress(root);
   } else if (record->event == "suppressed") {
     const json::Value count = root.find("records");
     const auto records = count.is(json::Kind::number) ? count.safe_integer() : std::nullopt;

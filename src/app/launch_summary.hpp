@@ -40,7 +40,21 @@ class LaunchSummary {
   const std::map<std::pair<std::string, std::string>, Count>& calls() const { return calls_; }
   const std::map<std::pair<std::string, std::string>, Count>& others() const { return others_; }
 
+  // What became of a host, "api.github.com:443". Without a port: a name that was only asked for.
+  struct HostUse {
+    Count allowed = 0;
+    Count denied = 0;
+    Count bytes_up = 0;
+    Count bytes_down = 0;
+  };
+  const std::map<std::string, HostUse>& hosts_used() const { return hosts_used_; }
+  // What the launch was allowed: "*.example.com:443".
+  std::vector<std::string> hosts_declared() const;
+  // Those of them that nothing was allowed by.
+  std::vector<std::string> hosts_unused() const;
+
  private:
+  void take_egress(const json::Value& record);
   void flatten(const std::string& path, const json::Value& value);
 
   std::string file_ = {};
@@ -53,6 +67,7 @@ class LaunchSummary {
   std::map<std::string, std::string> declared_ = {};
   std::map<std::pair<std::string, std::string>, Count> calls_ = {};
   std::map<std::pair<std::string, std::string>, Count> others_ = {};
+  std::map<std::string, HostUse> hosts_used_ = {};
 };
 
 // Two launches side by side: for a person, and as one JSON object.

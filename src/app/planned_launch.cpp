@@ -143,11 +143,18 @@ Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan&
                             std::move(launched->server_out),
                             std::move(launched->server_err),
                             std::move(launched->lifeline),
-                            std::move(launched->notes)};
+                            std::move(launched->notes),
+                            {}};
   if (const Status started = run::wait_until_started(launched->status.get(), kStartTimeoutMs); !started) {
     end(server.pid, server.lifeline);
     return std::unexpected(sandbox::error_from_status(started.error().detail, plan.backend));
   }
+  Result<egress::Sockets> sockets = sandbox::receive_sockets(plan, *launched);
+  if (!sockets) {
+    end(server.pid, server.lifeline);
+    return std::unexpected(sockets.error());
+  }
+  server.sockets = std::move(*sockets);
   return server;
 }
 
@@ -174,8 +181,22 @@ Status confine_for_session(const sandbox::Plan& plan, pid_t child) {
   if (plan.switch_user) {
     needs.become = sandbox::Identity{plan.uid, plan.gid};
   }
+  needs.hosts = plan.network.hosts();
   const Result<sandbox::OwnLimits> confined = sandbox::confine_self(needs);
   return confined ? Status() : std::unexpected(confined.error());
+}
+
+std::optional<run::EgressConfig> egress_config(const sandbox::Plan& plan, const std::string& policy_file,
+                                               run::ServerProcess& server) {
+  if (!plan.network.hosts()) {
+    return std::nullopt;
+  }
+  run::EgressConfig out;
+  out.rules = plan.network.rules;
+  out.doors = plan.network.doors;
+  out.sockets = std::move(server.sockets);
+  out.policy_file = text::printable(policy_file, 1000);
+  return out;
 }
 
 Status confine_without_server() {

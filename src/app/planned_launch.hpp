@@ -2,6 +2,7 @@
 #pragma once
 // From a loaded policy to a started server: prepared, planned for this host, carried out. Shared by run and capture.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "audit/writer.hpp"
 #include "base/error.hpp"
 #include "run/child.hpp"
+#include "run/egress_broker.hpp"
 #include "run/log.hpp"
 #include "sandbox/plan.hpp"
 
@@ -48,6 +50,9 @@ Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunc
 // For run::ProxyConfig::before_first_byte: our own process gives up what it does not need for a session with the server
 // that was started as `child` (docs/isolation.md). unsupported_isolation, internal.
 Status confine_for_session(const sandbox::Plan& plan, pid_t child);
+// For run::ProxyConfig::egress; takes the sockets out of `server`. Nothing where the plan has no hosts.
+std::optional<run::EgressConfig> egress_config(const sandbox::Plan& plan, const std::string& policy_file,
+                                               run::ServerProcess& server);
 // The same for a session in which nothing was started.
 Status confine_without_server();
 

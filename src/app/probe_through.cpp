@@ -94,6 +94,7 @@ Result<std::vector<ToolAnswer>> converse(const Conversation& with, gate::Opening
   run::ProxyConfig proxy;
   const pid_t child = server->pid;
   proxy.before_first_byte = [&with, child] { return confine_for_session(with.planned.plan, child); };
+  proxy.egress = egress_config(with.planned.plan, request.loaded.location.path, *server);
   proxy.server = std::move(*server);
   const Result<int> ended = run::run_proxy(std::move(proxy), engine, records, log);
   if (!ended) {

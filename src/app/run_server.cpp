@@ -269,6 +269,9 @@ Result<int> RunCase::talk(const std::optional<Error>& failure, run::Log& log) {
     unconfined_ = !confined;
     return confined;
   };
+  if (!failure) {
+    proxy.egress = egress_config(planned_->plan, loaded_->location.path, server_);
+  }
   proxy.server = std::move(server_);
   std::optional<ServerWords> words;
   if (!failure) {

@@ -120,6 +120,9 @@ class Reader {
           return;  // as in a policy
         }
         return read_items(node, path, limit, [this](const yaml::Node& item) { return read_path_glob(item); });
+      case LimitKind::network:
+        limit.network = read_network(faults_, node, NetworkReader::ceiling);
+        return;
       case LimitKind::choices:
       case LimitKind::demands:
         return read_items(node, path, limit, [&](const yaml::Node& item) -> std::optional<std::string> {
@@ -131,12 +134,6 @@ class Reader {
   }
 
   void read_word_of(const CeilingKey& key, const yaml::Node& node, const std::string& path, Limit& limit) {
-    if (node.kind == yaml::Kind::mapping || node.kind == yaml::Kind::sequence) {
-      if (path == "isolation.network") {
-        faults_.unsupported(node.position, text::cat(path, " with a ", kind_name(node).substr(2)), "write none");
-        return;
-      }
-    }
     const std::vector<std::string_view> words = words_of(key.words);
     if (const auto index = read_word(faults_, node, path, words, {})) {
       limit.word = words.at(*index);

@@ -92,6 +92,7 @@ std::span<const Check> procfs_checks();
 std::span<const Check> process_checks();
 std::span<const Check> ipc_checks();
 std::span<const Check> network_checks();
+std::span<const Check> egress_checks();
 std::span<const Check> syscall_checks();
 
 // errno of a call that gives -1 on failure.

@@ -114,8 +114,9 @@ int run(const Request& request) {
   lines.print(place("proof", "inside", standing.not_inside).line("processes.inside", "processes.own", "namespaces"));
   lines.print(
       place("interfaces", "lo", standing.not_alone).line("network.interfaces", "network.outside", "network namespace"));
-  for (const auto& checks : {start_checks(), view_checks(), grant_checks(), cover_checks(), set_id_checks(),
-                             procfs_checks(), process_checks(), ipc_checks(), network_checks(), syscall_checks()}) {
+  for (const auto& checks :
+       {start_checks(), view_checks(), grant_checks(), cover_checks(), set_id_checks(), procfs_checks(),
+        process_checks(), ipc_checks(), network_checks(), egress_checks(), syscall_checks()}) {
     run_all(checks, request, standing, lines);
   }
   // Without this last line a reader knows that something is missing.

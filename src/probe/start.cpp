@@ -139,6 +139,16 @@ void mask(const Request& request, Result& result) {
   }
 }
 
+void host_name(const Request& request, Result& result) {
+  if (!request.has("hostname")) {
+    result.not_applicable("this plan has no namespace of its own");
+    return;
+  }
+  std::array<char, 256> name = {};
+  (void)::gethostname(name.data(), name.size() - 1);
+  result.equal("name of this machine", request.one("hostname"), name.data());
+}
+
 void working_directory(const Request& request, Result& result) {
   std::array<char, 4096> folder = {};
   if (request.has("cwd")) {
@@ -222,6 +232,7 @@ constexpr std::array kChecks = {
     Check{"processes.session", "processes.own", "setsid", Place::anywhere, session},
     Check{"processes.signals", "processes.own", "clean start", Place::anywhere, signals},
     Check{"processes.umask", "processes.own", "clean start", Place::anywhere, mask},
+    Check{"processes.hostname", "processes.own", "uts namespace", Place::anywhere, host_name},
     Check{"processes.working_directory", "processes.own", "clean start", Place::anywhere, working_directory},
     Check{"environment.names", "environment.listed", "clean start", Place::anywhere, environment},
     Check{"environment.leaked_variable", "environment.listed", "clean start", Place::anywhere, leaked_variable},

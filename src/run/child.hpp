@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/fd.hpp"
 #include "core/gate/action.hpp"
+#include "egress/plan.hpp"
 #include "run/loop.hpp"
 
 namespace cordon::run {
@@ -25,6 +26,7 @@ struct ServerProcess {
   UniqueFd err = {};       // read end of its stderr
   UniqueFd lifeline = {};  // closing it ends the whole tree, where the backend provides that
   UniqueFd notes = {};     // at its exit: a line of ours for each limit of the whole tree that it ran into; may be none
+  egress::Sockets sockets = {};  // of the hosts that it may reach
 };
 
 // Waits until the other end of a status pipe is closed. launch_failed with the text when something was written to it

@@ -29,6 +29,10 @@ bool too_long(std::size_t queued, std::size_t bound, bool before) { return queue
 }  // namespace
 
 Result<int> Conversation::run() {
+  if (const Status open = egress_ ? egress_->start() : Status(); !open) {
+    abandon();
+    return std::unexpected(open.error());
+  }
   act(engine_.start(now()));
   for (Source* source : {client_in_.get(), server_out_.get()}) {
     if (source != nullptr && !status_) {
@@ -51,6 +55,9 @@ Result<int> Conversation::run() {
     }
     child_->end_orphans(kOrphansMs);
   }
+  if (egress_) {
+    egress_->close();
+  }
   // The log has said what it could not keep; a session that is over has nobody to tell.
   [[maybe_unused]] const Status flushed = records_failed_ ? Status() : records_.flush();
   log_.flush(now());
@@ -61,6 +68,9 @@ Result<int> Conversation::run() {
 }
 
 void Conversation::abandon() {
+  if (egress_) {
+    egress_->close();
+  }
   if (child_) {
     child_->kill();
     child_->end_orphans(kReapMs);
@@ -204,8 +214,20 @@ bool Conversation::write_record(std::string_view body) {
   return written.has_value();
 }
 
+// Called from within the broker, which must not be told to end from there: the timer does.
+bool Conversation::egress_record(std::string_view body) {
+  if (!records_failed_ && !write_record(body)) {
+    egress_failed_ = true;
+  }
+  arm();
+  return !records_failed_;
+}
+
 void Conversation::stop(int exit_status) {
   status_ = exit_status;
+  if (egress_) {
+    egress_->close();
+  }
   flush_until_ = now() + config_.flush_ms;
   if (server_out_) {
     server_out_->close();
@@ -292,6 +314,12 @@ void Conversation::timer() {
     records_failed_ = true;
     act(engine_.audit_failed(now()));
   }
+  if (egress_ && passed(egress_->next_deadline())) {
+    egress_->flush();
+  }
+  if (std::exchange(egress_failed_, false) && !status_) {
+    act(engine_.audit_failed(now()));
+  }
   if (!status_ && passed(engine_.next_deadline())) {
     act(engine_.tick(now()));
   }
@@ -329,6 +357,7 @@ void Conversation::arm() {
   if (!status_) {
     take_earlier(next, engine_.next_deadline());
     take_earlier(next, records_failed_ ? std::nullopt : records_.next_deadline());
+    take_earlier(next, egress_failed_ ? std::optional(now()) : egress_ ? egress_->next_deadline() : std::nullopt);
     take_earlier(next, drain_until_);
     take_earlier(next, hangup_until_);
   } else {

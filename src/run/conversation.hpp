@@ -36,6 +36,7 @@ class Conversation {
   void act(gate::Actions actions);
   bool carry_out(gate::Action& action);
   bool write_record(std::string_view body);
+  bool egress_record(std::string_view body);
   void stop(int exit_status);
 
   void end_client();
@@ -65,6 +66,7 @@ class Conversation {
   std::unique_ptr<Source> server_out_ = {};
   std::unique_ptr<Source> server_err_ = {};
   std::unique_ptr<Child> child_ = {};
+  std::unique_ptr<EgressBroker> egress_ = {};
 
   bool client_ended_ = false;  // the engine knows
   bool server_ended_ = false;
@@ -72,6 +74,7 @@ class Conversation {
   bool client_held_ = false;  // not read because of a full queue
   bool server_held_ = false;
   bool records_failed_ = false;
+  bool egress_failed_ = false;  // a record of it could not be written; the engine is told at the next turn
   bool signalled_ = false;
   std::optional<gate::ExitReport> exit_ = {};  // until the engine knows
   std::optional<int> status_ = {};             // set: the session is over

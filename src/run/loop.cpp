@@ -123,6 +123,15 @@ Result<std::unique_ptr<Poll>> Poll::create(Loop& loop, const Endpoint& endpoint,
   return poll;
 }
 
+Result<std::unique_ptr<Poll>> Poll::create(Loop& loop, int fd, Ready ready) {
+  std::unique_ptr<Poll> poll(new Poll(std::move(ready)));
+  if (const int status = uv_poll_init(loop.raw(), poll->handle_.get(), fd); status != 0) {
+    return uv_failed("uv_poll_init", status);
+  }
+  poll->handle_.opened(poll.get());
+  return poll;
+}
+
 void Poll::want(int events) {
   if (events == wanted_ || !handle_.is_open()) {
     return;

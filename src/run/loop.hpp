@@ -101,6 +101,8 @@ class Poll {
   using Ready = std::function<void(int events)>;
   // Errors with EPERM when the kernel cannot poll this descriptor (regular files, /dev/null).
   static Result<std::unique_ptr<Poll>> create(Loop& loop, const Endpoint& endpoint, Ready ready);
+  // Likewise for a descriptor that is ours alone and non-blocking; borrowed, and to be closed after this.
+  static Result<std::unique_ptr<Poll>> create(Loop& loop, int fd, Ready ready);
   void want(int events);  // 0: nothing
   // To be called before the descriptor is closed, or libuv would forget the next one that gets its number.
   void close() { handle_.close(); }

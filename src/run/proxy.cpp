@@ -57,6 +57,11 @@ Status Conversation::connect(ProxyConfig& config) {
                                                         },
                                                         [] {}});
   notes_ = std::move(server.notes);
+  if (config.egress) {
+    egress_ = std::make_unique<EgressBroker>(*loop_, std::move(*config.egress),
+                                             EgressOutput{[this](std::string_view body) { return egress_record(body); },
+                                                          [this](std::string_view line) { log_.notice(line, now()); }});
+  }
   child_ = std::make_unique<Child>(*loop_, server.pid, std::move(server.lifeline),
                                    [this](gate::ExitReport report) { server_exit(report); });
   return {};

@@ -11,9 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "base/error.hpp"
 #include "run/child.hpp"
+#include "run/egress_broker.hpp"
 #include "run/engine.hpp"
 #include "run/log.hpp"
 
@@ -23,6 +25,8 @@ struct ProxyConfig {
   int client_in = -1;  // borrowed; -1: there is no client
   int client_out = -1;
   ServerProcess server = {};
+  // The hosts that the server may reach, and the sockets through which it asks for them.
+  std::optional<EgressConfig> egress = {};
   // Called when all is open, before the first byte of either side is read. After an error nothing is read, the server
   // is ended, and run_proxy gives that error.
   std::function<Status()> before_first_byte = {};

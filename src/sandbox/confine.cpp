@@ -14,6 +14,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "base/fd.hpp"
 #include "base/text.hpp"
@@ -49,6 +53,28 @@ bool kernel_filters_calls() {
 
 bool has(const CapabilitySets& sets, unsigned capability) {
   return (sets[capability / 32].effective & (1U << (capability % 32))) != 0;
+}
+
+// What the C library reads to look a name up. Where resolv.conf is a link into a folder of the program that writes it,
+// that folder: the file is replaced when the network changes.
+Status leave_resolver_files(int ruleset) {
+  std::vector<std::string> paths = {"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/gai.conf",
+                                    "/etc/host.conf"};
+  std::array<char, PATH_MAX> real = {};
+  if (::realpath("/etc/resolv.conf", real.data()) != nullptr) {
+    const std::string target = real.data();
+    const std::string folder = target.substr(0, target.rfind('/'));
+    if (folder != "/etc" && folder.starts_with("/run/")) {
+      paths.push_back(folder);
+    }
+  }
+  for (const std::string& path : paths) {
+    const UniqueFd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    if (fd && kernel::landlock_add_path(ruleset, {.allowed = kernel::kLandlockReadFile, .parent_fd = fd.get()}) != 0) {
+      return failed(text::cat("landlock: leave ", path));
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -119,18 +145,23 @@ Status drop_all_capabilities() {
   return {};
 }
 
-Result<int> close_files(int landlock_abi) {
+Result<int> close_files(int landlock_abi, const OwnNeeds& needs) {
   if (landlock_abi <= 0) {
     return 0;
   }
   // Everything that can be asked for, and no rule: nothing can be opened, made or renamed. Not the scope of signals:
   // the server was started before and lies outside.
   const kernel::LandlockRuleset all = {.handled_fs = kernel::landlock_file_rights(landlock_abi),
-                                       .handled_net = landlock_abi >= 4 ? kernel::kLandlockTcp : 0,
+                                       .handled_net = landlock_abi < 4 ? 0
+                                                      : needs.hosts    ? kernel::kLandlockTcpBind
+                                                                       : kernel::kLandlockTcp,
                                        .scoped = landlock_abi >= 6 ? kernel::kLandlockScopeAbstract : 0};
   const UniqueFd ruleset(kernel::landlock_create_ruleset(&all, sizeof all, 0));
   if (!ruleset) {
     return failed("landlock ruleset");
+  }
+  if (const Status left = needs.hosts ? leave_resolver_files(ruleset.get()) : Status(); !left) {
+    return std::unexpected(left.error());
   }
   if (kernel::landlock_restrict_self(ruleset.get()) != 0) {
     return failed("landlock restrict");
@@ -139,8 +170,14 @@ Result<int> close_files(int landlock_abi) {
 }
 
 Status filter_own_calls(const OwnNeeds& needs) {
-  const std::vector<CallRule> rules = own_rules(::getpid(), needs.signals, needs.child);
-  auto code = build_filter({own_calls(), rules, {}});
+  std::vector<CallRule> rules = own_rules(::getpid(), needs.signals, needs.child);
+  std::vector<std::string_view> calls(own_calls().begin(), own_calls().end());
+  if (needs.hosts) {
+    const std::vector<CallRule> more = host_rules(running_landlock_abi() > 0);
+    rules.insert(rules.end(), more.begin(), more.end());
+    calls.insert(calls.end(), host_calls().begin(), host_calls().end());
+  }
+  auto code = build_filter({calls, rules, {}});
   if (!code) {
     return std::unexpected(code.error());
   }
@@ -196,7 +233,7 @@ Result<OwnLimits> confine_self(const OwnNeeds& needs) {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return failed("PR_SET_NO_NEW_PRIVS");
   }
-  const Result<int> closed = close_files(limits.landlock_abi);
+  const Result<int> closed = close_files(limits.landlock_abi, needs);
   if (!closed) {
     return std::unexpected(closed.error());
   }

@@ -25,6 +25,8 @@ struct OwnNeeds {
   pid_t child = -1;  // for Signals::child
   // Started by root: become this, the server's own identity, since without CAP_KILL no other may end it.
   std::optional<Identity> become = {};
+  // The policy lets the server reach hosts: names are looked up and connections made, in threads that start later.
+  bool hosts = false;
 };
 
 // What could be given up on this kernel.
@@ -44,7 +46,7 @@ Result<OwnLimits> confine_self(const OwnNeeds& needs);
 enum class FileUid : std::uint8_t { goes, stays };
 Status leave_root(const Identity& identity, FileUid file_uid);
 Status drop_all_capabilities();
-Result<int> close_files(int landlock_abi);
+Result<int> close_files(int landlock_abi, const OwnNeeds& needs = {});
 Status filter_own_calls(const OwnNeeds& needs);
 Status check_confined(const OwnNeeds& needs, const OwnLimits& limits);
 

@@ -18,13 +18,24 @@ constexpr auto kWritable = [](const LaunchSpec& spec) {
   return std::ranges::any_of(spec.mounts, [](const Mount& mount) { return mount.writable; });
 };
 
-constexpr std::array<Detail, 21> kDetails = {{
+constexpr auto kHosts = [](const LaunchSpec& spec) { return !spec.network.empty(); };
+
+// A policy that lists wildcards, or looks at no names, asks for less by itself.
+constexpr auto kNamesOnly = [](const LaunchSpec& spec) {
+  return !spec.network.empty() && spec.network.sni == egress::SniCheck::match &&
+         std::ranges::none_of(spec.network.allow,
+                              [](const egress::Rule& rule) { return rule.kind == egress::HostKind::wildcard; });
+};
+
+constexpr std::array<Detail, 23> kDetails = {{
     {"filesystem.read", "nothing can be read but what the policy shows", kAlways},
     {"filesystem.write", "nothing can be written but what the policy says", kAlways},
     {"filesystem.deny", "what the policy denies is hidden", [](const LaunchSpec& spec) { return !spec.deny.empty(); }},
     {"filesystem.steering", "what steers other programs cannot be changed below a write grant", kWritable},
     {"filesystem.proc", "/proc shows no other process and takes no settings", kAlways},
-    {"network.outside", "no host can be reached, nor this one", kAlways},
+    {"network.outside", "no host can be reached but those that are listed, nor this one", kAlways},
+    {"network.hosts", "those that are listed can be reached by name", kHosts},
+    {"network.names", "who is reached is the very host that the policy names", kNamesOnly},
     {"processes.own", "no process of others is seen, signalled or traced", kAlways},
     {"processes.end", "every process ends with the launch", kAlways},
     {"ipc.own", "no shared memory, queue, semaphore or abstract socket of others", kAlways},
@@ -87,7 +98,9 @@ std::string_view guarantee_of(std::string_view detail) { return detail.substr(0,
 std::vector<Requirement> requirements(const LaunchSpec& spec) {
   std::vector<Requirement> out;
   for (const Detail& detail : kDetails) {
-    if (written_limit(spec, detail.name)) {
+    if (detail.name == "network.hosts" && detail.needed(spec)) {
+      out.push_back({std::string(detail.name), "isolation.network"});
+    } else if (written_limit(spec, detail.name)) {
       out.push_back({std::string(detail.name), "isolation." + std::string(detail.name)});
     } else if (requires_guarantee(spec, guarantee_of(detail.name)) && detail.needed(spec)) {
       out.push_back({std::string(detail.name), "isolation.require"});

@@ -6,12 +6,15 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -119,6 +122,19 @@ Result<Pipe> make_pipe(bool they_read) {
   return Pipe{they_read ? std::move(write_end) : std::move(read_end), std::move(*theirs)};
 }
 
+Result<Pipe> make_pair() {
+  std::array<int, 2> ends = {-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return failed("socketpair");
+  }
+  UniqueFd ours(ends[0]);
+  auto theirs = park(UniqueFd(ends[1]));
+  if (!theirs) {
+    return std::unexpected(theirs.error());
+  }
+  return Pipe{std::move(ours), std::move(*theirs)};
+}
+
 class SpawnRequest {
  public:
   SpawnRequest() {
@@ -159,6 +175,41 @@ class SpawnRequest {
   posix_spawnattr_t attributes_ = {};
 };
 
+// Descriptors that only some plans need. They stay open until the stage has its own.
+struct Extras {
+  UniqueFd trace = {};
+  Pipe handover = {};
+  Pipe notes = {};
+};
+
+Result<Extras> give_extras(const Plan& plan, const LaunchOptions& options, SpawnRequest& request) {
+  Extras extras;
+  if (plan.trace) {
+    extras.trace = UniqueFd(::fcntl(options.trace_fd, F_DUPFD_CLOEXEC, kParkingFd));
+    if (!extras.trace) {
+      return failed("trace");
+    }
+    request.give(extras.trace, stage::kTraceFd);
+  }
+  if (plan.network.hosts()) {
+    auto made = make_pair();
+    if (!made) {
+      return std::unexpected(made.error());
+    }
+    extras.handover = std::move(*made);
+    request.give(extras.handover.theirs, stage::kHandoverFd);
+  }
+  if (!plan.groups.empty()) {
+    auto made = make_pipe(false);
+    if (!made) {
+      return std::unexpected(made.error());
+    }
+    extras.notes = std::move(*made);
+    request.give(extras.notes.theirs, stage::kNotesFd);
+  }
+  return extras;
+}
+
 }  // namespace
 
 Result<Launched> launch(const Plan& plan, const LaunchOptions& options) {
@@ -191,22 +242,9 @@ Result<Launched> launch(const Plan& plan, const LaunchOptions& options) {
   request.give(status->theirs, stage::kStatusFd);
   request.give(lifeline->theirs, stage::kLifelineFd);
   request.give(*plan_fd, stage::kPlanFd);
-  UniqueFd trace;
-  if (plan.trace) {
-    trace = UniqueFd(::fcntl(options.trace_fd, F_DUPFD_CLOEXEC, kParkingFd));
-    if (!trace) {
-      return failed("trace");
-    }
-    request.give(trace, stage::kTraceFd);
-  }
-  Pipe notes;
-  if (!plan.groups.empty()) {
-    auto made = make_pipe(false);
-    if (!made) {
-      return std::unexpected(made.error());
-    }
-    notes = std::move(*made);
-    request.give(notes.theirs, stage::kNotesFd);
+  auto extras = give_extras(plan, options, request);
+  if (!extras) {
+    return std::unexpected(extras.error());
   }
   // Through the descriptor, so that what was checked is what runs.
   auto pid = request.spawn(text::cat("/proc/self/fd/", program->get()));
@@ -219,7 +257,45 @@ Result<Launched> launch(const Plan& plan, const LaunchOptions& options) {
                   .server_err = std::move(err->ours),
                   .status = std::move(status->ours),
                   .lifeline = std::move(lifeline->ours),
-                  .notes = std::move(notes.ours)};
+                  .handover = std::move(extras->handover.ours),
+                  .notes = std::move(extras->notes.ours)};
+}
+
+Result<egress::Sockets> receive_sockets(const Plan& plan, const Launched& launched) {
+  if (!plan.network.hosts()) {
+    return egress::Sockets{};
+  }
+  constexpr std::size_t kMostDescriptors = 253;  // what the kernel lets into one message
+  std::array<std::byte, egress::kMessageBytes> bytes = {};
+  std::vector<char> control(CMSG_SPACE(kMostDescriptors * sizeof(int)));
+  iovec part = {.iov_base = bytes.data(), .iov_len = bytes.size()};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t length = ::recvmsg(launched.handover.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (length < 0) {
+    return failed("the sockets of the namespace did not come");
+  }
+  std::vector<UniqueFd> descriptors;
+  for (cmsghdr* head = CMSG_FIRSTHDR(&message); head != nullptr; head = CMSG_NXTHDR(&message, head)) {
+    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) {
+      continue;
+    }
+    const std::size_t count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    std::vector<int> numbers(count);
+    std::memcpy(numbers.data(), CMSG_DATA(head), count * sizeof(int));
+    for (const int number : numbers) {
+      descriptors.emplace_back(number);
+    }
+  }
+  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+    return fail(Errc::launch_failed, "the sockets of the namespace did not come whole", "egress",
+                "allow more open files (ulimit -n)");
+  }
+  return egress::take_handover(plan.network.doors, std::span(bytes).first(static_cast<std::size_t>(length)),
+                               std::move(descriptors));
 }
 
 Error error_from_status(std::string_view line, std::string_view backend) {
@@ -232,7 +308,11 @@ Error error_from_status(std::string_view line, std::string_view backend) {
   if (mark != std::string_view::npos && line.ends_with(']')) {
     const std::string_view tail = line.substr(mark + kReason.size());
     error.code = Errc::unsupported_isolation;
-    error.detail = text::cat(line.substr(0, mark), ": reason ", tail.substr(0, tail.find(' ')));
+    const std::string_view reason = tail.substr(0, tail.find(' '));
+    error.detail = text::cat(line.substr(0, mark), ": reason ", reason);
+    if (reason == "network_denied") {
+      error.remedy = "without its sockets no host can be reached: write network: none, or use another backend";
+    }
   }
   return error;
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/fd.hpp"
+#include "egress/plan.hpp"
 #include "sandbox/plan.hpp"
 
 namespace cordon::sandbox {
@@ -21,7 +22,8 @@ struct Launched {
   UniqueFd server_err;  // read end of its stderr
   UniqueFd status;      // read end: one line "step: detail" on failure, end of file without a byte once exec succeeded
   UniqueFd lifeline;
-  UniqueFd notes;  // read end, with control groups only: at the end of the tree a line for each limit it ran into
+  UniqueFd handover;  // with allowed hosts only: where their sockets have been sent to once `status` is at its end
+  UniqueFd notes;     // read end, with control groups only: at the end of the tree a line for each limit it ran into
 };
 
 struct LaunchOptions {
@@ -33,6 +35,10 @@ struct LaunchOptions {
 // Call it from a thread that lives as long as the server: the kernel ties the tree to the thread that started it.
 // SIGTERM to `pid` is handed to the server; what is still there 800 ms later is killed.
 Result<Launched> launch(const Plan& plan, const LaunchOptions& options = {});
+
+// The sockets of the allowed hosts; call it when `status` has told that the server was started. launch_failed when they
+// are not all there. Without hosts there are none.
+Result<egress::Sockets> receive_sockets(const Plan& plan, const Launched& launched);
 
 // Reads a line of `status`: unsupported_isolation when it carries a reason code, else launch_failed.
 Error error_from_status(std::string_view line, std::string_view backend);

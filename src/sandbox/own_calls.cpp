@@ -3,10 +3,13 @@
 
 #include <asm/ioctls.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
 
 // What the runtime of a sanitizer needs besides, in builds that have one.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -137,7 +140,41 @@ constexpr std::array kFixedRules = {
     allow_if("prctl", 0, kInt, PR_GET_SECCOMP),
 };
 
+constexpr std::string_view kHostCalls[] = {
+    "accept4", "connect", "shutdown", "getsockname", "getsockopt", "setsockopt", "socketpair", "sendto", "sendmmsg",
+    "bind",  // netlink, and UDP; nothing can listen
+};
+
+// clone() for threads only: a process of its own would have neither of these.
+constexpr std::uint32_t kThread = CLONE_VM | CLONE_THREAD | CLONE_SIGHAND;
+constexpr std::uint32_t kNamespaces =
+    CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+
+// Unix sockets are not among them: no service of this host is asked.
+constexpr std::array kHostRules = {
+    CallRule{"socket", 0, 2, {{{0, kInt, AF_INET}, {1, 0xf, SOCK_STREAM}}}},
+    CallRule{"socket", 0, 2, {{{0, kInt, AF_INET}, {1, 0xf, SOCK_DGRAM}}}},
+    CallRule{"socket", 0, 2, {{{0, kInt, AF_INET6}, {1, 0xf, SOCK_STREAM}}}},
+    CallRule{"socket", 0, 2, {{{0, kInt, AF_INET6}, {1, 0xf, SOCK_DGRAM}}}},
+    CallRule{"socket", 0, 2, {{{0, kInt, AF_NETLINK}, {2, kInt, 0}}}},  // NETLINK_ROUTE: getaddrinfo asks what there is
+    CallRule{"clone", 0, 1, {{{0, kThread | kNamespaces, kThread}}}},
+    CallRule{"clone3", ENOSYS},  // its flags lie in memory; the C library then takes clone
+    CallRule{"fcntl", 0, 1, {{{1, kInt, F_DUPFD_CLOEXEC}}}},
+};
+constexpr CallRule kReadFile = {
+    "openat", 0, 1, {{{2, O_ACCMODE | O_CREAT | O_TRUNC | O_PATH | (O_TMPFILE & ~O_DIRECTORY), O_RDONLY}}}};
+
 }  // namespace
+
+std::span<const std::string_view> host_calls() { return kHostCalls; }
+
+std::vector<CallRule> host_rules(bool read_files) {
+  std::vector<CallRule> rules(kHostRules.begin(), kHostRules.end());
+  if (read_files) {
+    rules.push_back(kReadFile);
+  }
+  return rules;
+}
 
 std::span<const std::string_view> own_calls() { return kOwnCalls; }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The system calls that our own process may still make once the server runs: moving bytes between descriptors that are
-// open, waiting, memory, time, and ending the server. No call that opens, makes, starts or connects anything.
+// open, waiting, memory, time, and ending the server. No call that opens, makes, starts or connects anything, unless
+// the policy lets the server reach hosts: then names are looked up and connections made on its behalf.
 
 #include <sys/types.h>
 
@@ -24,5 +25,11 @@ enum class Signals : std::uint8_t {
 std::span<const std::string_view> own_calls();
 // `self`: our own pid. `child`: for Signals::child.
 std::vector<CallRule> own_rules(pid_t self, Signals signals, pid_t child);
+
+// What is added for hosts: TCP and UDP sockets, threads that look names up, and files opened for reading, of which
+// Landlock leaves a handful (confine.cpp). Still none that starts a program, makes a file or listens.
+std::span<const std::string_view> host_calls();
+// `read_files`: Landlock stands before the rest.
+std::vector<CallRule> host_rules(bool read_files);
 
 }  // namespace cordon::sandbox

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/plan.hpp"
 
+#include <algorithm>
+
 #include "base/hash.hpp"
 #include "base/text.hpp"
 
@@ -56,6 +58,22 @@ void append_limit(std::string& out, std::string_view what, const std::optional<s
   }
 }
 
+void append_network(std::string& out, const PlanNetwork& network) {
+  if (!network.hosts()) {
+    out += "network: none\n";
+    return;
+  }
+  out += text::cat("network: ", egress::name(network.rules.mode), ", sni ", egress::name(network.rules.sni), "\n");
+  for (const egress::Rule& rule : network.rules.allow) {
+    out += text::cat("  ", text::printable(egress::canonical(rule)));
+    const auto known = std::ranges::find(network.doors.names, rule.host, &egress::NameAddress::name);
+    if (rule.kind == egress::HostKind::name && known != network.doors.names.end()) {
+      out += text::cat(" at ", egress::to_string(known->address));
+    }
+    out += "\n";
+  }
+}
+
 }  // namespace
 
 std::string to_text(const Plan& plan) {
@@ -77,6 +95,7 @@ std::string to_text(const Plan& plan) {
   for (const ViewEntry& entry : plan.view) {
     out += entry_line(entry);
   }
+  append_network(out, plan.network);
   out += "limits:\n";
   append_limit(out, "memory_bytes", plan.limits.memory_bytes);
   append_limit(out, "processes", plan.limits.processes);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "egress/plan.hpp"
 #include "sandbox/guarantee.hpp"
 #include "sandbox/host_facts.hpp"
 #include "sandbox/spec.hpp"
@@ -56,20 +57,22 @@ struct ViewEntry {
 // Steps of the stage helper. Outer ones run before the process exists that becomes pid 1 inside, init ones in it,
 // server ones in the process that becomes the server. The order in a plan is the order of execution.
 enum class Step : std::uint8_t {
-  session,           // outer: own session, die with the launcher
-  descriptors,       // outer: nothing but what is ours
-  groups,            // outer: control groups with the limits of the whole tree
-  places,            // outer: what is absent and must not come into being gets a place to be covered at
-  sources,           // outer (root) or init: open every source without following a symlink
-  identity,          // outer, root only: become the server's uid for good
-  namespaces,        // outer: user, mount, pid, net, ipc, uts, cgroup
-  loopback,          // outer: the one interface
-  root,              // init: private propagation, empty root
-  view,              // init: everything that is seen
-  pivot,             // init: the old root is gone, ours is read-only
-  hostname,          // init
-  identify_sources,  // init, bubblewrap: what another program mounted is what was checked
-  server_session,    // server: no controlling terminal
+  session,            // outer: own session, die with the launcher
+  descriptors,        // outer: nothing but what is ours
+  groups,             // outer: control groups with the limits of the whole tree
+  places,             // outer: what is absent and must not come into being gets a place to be covered at
+  sources,            // outer (root) or init: open every source without following a symlink
+  identity,           // outer, root only: become the server's uid for good
+  namespaces,         // outer: user, mount, pid, net, ipc, uts, cgroup
+  loopback,           // outer: the one interface
+  egress,             // outer: routes and sockets of the allowed hosts, handed to the launcher; the agent
+  process_namespace,  // outer: pid, once the agent is outside of it
+  root,               // init: private propagation, empty root
+  view,               // init: everything that is seen
+  pivot,              // init: the old root is gone, ours is read-only
+  hostname,           // init
+  identify_sources,   // init, bubblewrap: what another program mounted is what was checked
+  server_session,     // server: no controlling terminal
   working_directory,
   limits,
   no_new_privileges,
@@ -129,6 +132,13 @@ struct ContainerPlan {
   bool map_owners = false;       // root's files are the server's inside
 };
 
+// Which hosts the server reaches, through sockets in its namespace that are answered from outside.
+struct PlanNetwork {
+  egress::Rules rules = {};
+  egress::Doors doors = {};
+  bool hosts() const { return !rules.empty(); }
+};
+
 struct Plan {
   std::string backend = {};
   std::vector<Guarantee> guarantees = {};
@@ -153,6 +163,7 @@ struct Plan {
   FilterChoice filter = {};                         // which list, when there is one
   UnixSockets unix_sockets = UnixSockets::allowed;  // what the filter lets of them
   Limits limits = {};                               // defaults filled in
+  PlanNetwork network = {};
   std::vector<ControlGroup> groups = {};  // that keep limits.memory (and processes, where they can) for the whole tree
 
   std::string tool = {};  // what starts our stage inside: its executable

@@ -8,7 +8,7 @@
 namespace cordon::sandbox {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x6364'7270'6c61'6e02;  // changes with the layout
+constexpr std::uint64_t kMagic = 0x6364'7270'6c61'6e03;  // changes with the layout
 
 // One visitor writes and the other reads, so that the two cannot disagree about the order.
 class Encoder {
@@ -139,6 +139,30 @@ void visit_tool(Visitor& visit, PlanType& plan) {
   visit(plan.tool_namespaces);
 }
 
+template <typename Visitor, typename Network>
+void visit_network(Visitor& visit, Network& network) {
+  visit_list(visit, network.rules.allow, [&](auto& rule) {
+    visit(rule.kind);
+    visit(rule.host);
+    visit_list(visit, rule.ports, visit);
+    visit(rule.private_addresses);
+    visit(rule.reason);
+    visit(rule.line);
+  });
+  visit(network.rules.sni);
+  visit(network.rules.mode);
+  visit_list(visit, network.doors.names, [&](auto& item) {
+    visit(item.name);
+    visit(item.address.value);
+  });
+  visit_list(visit, network.doors.listen, [&](auto& item) {
+    visit(item.address.value);
+    visit(item.port);
+  });
+  visit_list(visit, network.doors.routes, [&](auto& item) { visit(item.value); });
+  visit(network.doors.agent);
+}
+
 template <typename Visitor, typename WitnessType>
 void visit_witness(Visitor& visit, WitnessType& witness) {
   for (auto& inode : witness.namespaces) {
@@ -198,6 +222,7 @@ void visit_all(Visitor& visit, PlanType& plan, WitnessType& witness) {
   visit(plan.filter.nested_userns);
   visit(plan.unix_sockets);
   visit_limits(visit, plan);
+  visit_network(visit, plan.network);
   visit_tool(visit, plan);
   visit_container(visit, plan.container);
   visit(plan.none_reason);

@@ -204,6 +204,10 @@ Result<Plan> common_plan(const LaunchSpec& spec, const HostFacts& facts, std::st
     return fail(Errc::policy_invalid, "strict leaves out what a browser and user namespaces need", "isolation.syscalls",
                 "write default, or take the preset browser and nested_userns out");
   }
+  if (spec.strict_syscalls && !spec.network.empty()) {
+    return fail(Errc::policy_invalid, "strict leaves out what reaching a host needs", "isolation.syscalls",
+                "write default, or network: none");
+  }
   if (!facts.user_error.empty() || facts.server_uid == 0 || facts.server_gid == 0) {
     return std::unexpected(
         to_error({.backend = std::string(backend),
@@ -235,6 +239,9 @@ Result<Plan> common_plan(const LaunchSpec& spec, const HostFacts& facts, std::st
   if (!is_normal_path(plan.working_directory)) {
     return fail(Errc::policy_invalid, "not an absolute path", "launch.cwd");
   }
+  if (auto status = choose_network(plan, spec); !status) {
+    return std::unexpected(status.error());
+  }
   return plan;
 }
 
@@ -254,6 +261,7 @@ Statements isolated_statements(const LaunchSpec& spec, const HostFacts& facts, s
   }
   out.enforced("filesystem.proc", spec.proc_minimal ? "own /proc with processes only" : "own /proc, masked");
   out.enforced("network.outside", "network namespace with lo only");
+  say_network(out, spec);
   out.enforced("processes.own", "pid namespace").enforced("processes.end", "own init");
   out.enforced("ipc.own", text::cat("ipc namespace", facts.landlock_abi >= 6 ? ", Landlock scopes" : ""));
   out.enforced("syscalls.privileges", "no_new_privs, capabilities zero");

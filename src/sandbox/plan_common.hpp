@@ -17,6 +17,11 @@ Result<Plan> common_plan(const LaunchSpec& spec, const HostFacts& facts, std::st
 // The syscall filter of a plan, where there can be one.
 void choose_filter(Plan& plan, const LaunchSpec& spec, const HostFacts& facts);
 
+// Namespace, doors and statements of a plan that lets hosts be reached. What plan_doors() says.
+Status choose_network(Plan& plan, const LaunchSpec& spec);
+// network.hosts and network.names, where our stage opens the doors.
+void say_network(Statements& out, const LaunchSpec& spec);
+
 // The control groups of a plan, where the policy limits memory and the host lets us make them.
 void choose_groups(Plan& plan, const LaunchSpec& spec, const HostFacts& facts);
 

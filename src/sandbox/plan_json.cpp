@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON form of a plan: what facts and audit carry, and what the plan's digest is taken of. No environment values.
+#include "base/text.hpp"
 #include "core/json/write.hpp"
 #include "sandbox/plan.hpp"
 
@@ -54,6 +55,23 @@ void write_limits(json::Writer& out, const Limits& limits) {
   member("file_size_bytes", limits.file_size_bytes);
   member("cpu_seconds", limits.cpu_seconds);
   out.end_object();
+}
+
+void write_network(json::Writer& out, const PlanNetwork& network) {
+  out.key("network").begin_object().member("mode", egress::name(network.rules.mode));
+  out.member("sni", egress::name(network.rules.sni)).key("allow").begin_array();
+  for (const egress::Rule& rule : network.rules.allow) {
+    out.string(egress::canonical(rule));
+  }
+  out.end_array().key("names").begin_object();
+  for (const egress::NameAddress& item : network.doors.names) {
+    out.member(item.name, egress::to_string(item.address));
+  }
+  out.end_object().key("listen").begin_array();
+  for (const egress::Door& door : network.doors.listen) {
+    out.string(text::cat(egress::to_string(door.address), ':', door.port));
+  }
+  out.end_array().member_bool("agent", network.doors.agent).end_object();
 }
 
 void write_groups(json::Writer& out, const Plan& plan) {
@@ -154,6 +172,9 @@ std::string to_json(const Plan& plan) {
   }
   if (plan.filter.nested_userns) {
     out.member_bool("nested_user_namespaces", true);
+  }
+  if (plan.network.hosts()) {
+    write_network(out, plan.network);
   }
   write_view(out, plan);
   write_limits(out, plan.limits);

@@ -74,6 +74,10 @@ std::string_view name(Step step) {
       return "namespaces";
     case Step::loopback:
       return "loopback";
+    case Step::egress:
+      return "egress";
+    case Step::process_namespace:
+      return "process_namespace";
     case Step::root:
       return "root";
     case Step::view:

@@ -130,15 +130,22 @@ void add_system(std::vector<ViewEntry>& view, const LaunchSpec& spec, const Host
   }
 }
 
-void add_etc(std::vector<ViewEntry>& view, const HostFacts& facts) {
+// Who answers on lo answers at once or not at all: without hosts nobody does.
+std::string resolver_file(const LaunchSpec& spec) {
+  const bool answered = !spec.network.empty() && spec.network.mode == egress::EgressMode::transparent;
+  return text::cat("nameserver ", egress::to_string(egress::kResolver),
+                   answered ? "\noptions timeout:2 attempts:2\n" : "\noptions timeout:1 attempts:1\n");
+}
+
+void add_etc(std::vector<ViewEntry>& view, const LaunchSpec& spec, const HostFacts& facts) {
   view.push_back(
       text_file("/etc/passwd", text::cat("root:x:0:0:root:/:/bin/false\n", kAccountInside, ":x:", facts.server_uid, ":",
                                          facts.server_gid, "::", kHomeInside, ":/bin/sh\n")));
   view.push_back(text_file("/etc/group", text::cat("root:x:0:\n", kAccountInside, ":x:", facts.server_gid, ":\n")));
   view.push_back(text_file("/etc/hosts", text::cat("127.0.0.1 localhost ", kHostnameInside, "\n::1 localhost\n")));
-  // "files dns" keeps nscd, resolved and mdns sockets out of play; a nameserver on lo refuses at once.
+  // "files dns" keeps nscd, resolved and mdns sockets out of play.
   view.push_back(text_file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"));
-  view.push_back(text_file("/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"));
+  view.push_back(text_file("/etc/resolv.conf", resolver_file(spec)));
 }
 
 }  // namespace
@@ -196,7 +203,7 @@ std::vector<ViewEntry> base_view(const LaunchSpec& spec, const HostFacts& facts)
   if (shows_system(spec)) {
     add_system(view, spec, facts);
   }
-  add_etc(view, facts);
+  add_etc(view, spec, facts);
   if (spec.home_source.empty()) {
     view.push_back(private_tmpfs(kHomeInside, 256 * kMiB, 0700));
   } else {

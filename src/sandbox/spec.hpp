@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "egress/plan.hpp"
+
 namespace cordon::sandbox {
 
 enum class BackendChoice : std::uint8_t {
@@ -78,6 +80,7 @@ struct LaunchSpec {
   std::vector<Mount> mounts = {};                 // grants of the policy
   std::vector<std::string> deny = {};             // inside paths that are masked
   std::vector<std::string> unix_sockets = {};     // sockets of the outside, shown at their own path
+  egress::Rules network = {};                     // hosts that may be reached; none: no network at all
   std::vector<std::string> runtime = {"system"};  // presets: node, python, java, browser, system, none
   BackendChoice backend = BackendChoice::automatic;
   std::string srt = {};                          // absolute path of the package's dist/cli.js, for BackendChoice::srt

@@ -111,9 +111,9 @@ TEST_CASE("variables of the command must be listed, and their values are not rep
 TEST_CASE("network, user, folder and limits of the command must be the policy's") {
   Fixture f;
   CHECK(f.said({"--network", "none"}) == "accepted");
-  CHECK(holds(
-      f.said({"--network", "bridge"}),
-      "isolation_conflict: the command asks for '--network bridge', but isolation.network is none (one.yaml:7:1)"));
+  CHECK(holds(f.said({"--network", "bridge"}),
+              "isolation_conflict: the command asks for '--network bridge', but isolation.network decides that "
+              "(one.yaml:7:1)"));
   CHECK(holds(f.said({"--network", "host"}), "policy_invalid: --network host would let"));
   CHECK(holds(f.said({"-u", "0"}), "isolation.user is not set"));
   CHECK(holds(f.said({"-m", "1g"}), "isolation.limits.memory sets no limit"));

@@ -111,3 +111,30 @@ TEST_CASE("nothing hostile in a record reaches a person raw") {
   }
   CHECK_FALSE(holds(text, "\u202e"));
 }
+
+TEST_CASE("declared hosts stand against those used, and grants that nothing used are named") {
+  const LaunchSummary a = summary(
+      "a.jsonl",
+      {kBegin, R"("event":"launch","backend":"native","hosts":["*.w.test:443","a.test:443","b.test:443","c.test:80"])",
+       R"("event":"egress","decision":"allowed","host":"a.test","port":443,"address":"1.2.3.4","connection":1)",
+       R"("event":"egress_end","host":"a.test","port":443,"connection":1,"how":"closed","bytes_up":10,"bytes_down":20,"ms":5)",
+       R"("event":"egress","decision":"flagged","why":"ech","host":"x.w.test","port":443,"connection":2)",
+       R"("event":"egress","decision":"denied","reason":"egress_denied","why":"private_address","host":"b.test","port":443)",
+       R"("event":"egress","decision":"denied","reason":"egress_denied","why":"unlisted_name","host":"evil.test")"});
+  CHECK(a.hosts_declared() == std::vector<std::string>{"*.w.test:443", "a.test:443", "b.test:443", "c.test:80"});
+  CHECK(a.hosts_unused() == std::vector<std::string>{"b.test:443", "c.test:80"});
+  CHECK(a.others().empty());
+  const LaunchSummary b = summary("b.jsonl", {kBegin, R"("event":"launch","backend":"native","hosts":[])"});
+  const std::string text = comparison_text(a, b);
+  for (const char* line :
+       {"  a.test:443: allowed 1 (up 10, down 20 bytes); -\n", "  b.test:443: never used, denied 1; -\n",
+        "  c.test:80: never used; -\n", "  evil.test: denied 1; -\n", "  *.w.test:443: used; -\n"}) {
+    CHECK_MESSAGE(text.find(line) != std::string::npos, line, text);
+  }
+  const std::string json = comparison_json("one", a, b);
+  CHECK(
+      json.find(
+          R"("unused":["b.test:443","c.test:80"],"used":[{"host":"a.test:443","allowed":1,"denied":0,"bytes_up":10,"bytes_down":20})") !=
+      std::string::npos);
+  CHECK(comparison_text(b, b).find("\nhosts: none\n") != std::string::npos);
+}

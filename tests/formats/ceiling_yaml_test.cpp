@@ -78,7 +78,7 @@ TEST_CASE("a section that is absent limits nothing; in one that is there, what i
   CHECK(items(ceiling, "isolation.backend") == "native bubblewrap");
   CHECK(items(ceiling, "isolation.require") ==
         "filesystem network processes ipc syscalls environment descriptors devices");
-  CHECK(ceiling.limits.at("isolation.network").word == "none");
+  CHECK(ceiling.limits.at("isolation.network").network == policy::Network());
   // A section below another is one of its own.
   CHECK_FALSE(ceiling.limits.contains("isolation.filesystem.read"));
   CHECK_FALSE(ceiling.limits.contains("isolation.limits.memory"));

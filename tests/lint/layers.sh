@@ -14,10 +14,10 @@ find src -name '*.[ch]pp' | LC_ALL=C sort | xargs awk '
     may["core/catalog"] = "base core/json core/wire core/catalog"
     may["core/policy"] = "base core/json core/wire core/catalog core/policy"
     may["core/gate"] = "base " core
-    may["formats"] = "base " core " formats"
-    may["egress"] = "base core/json egress"
+    may["formats"] = "base " core " egress formats"
+    may["egress"] = "base core/json core/policy egress"
     may["probe"] = "base core/json probe"
-    may["sandbox"] = "base core/json sandbox"
+    may["sandbox"] = "base core/json egress sandbox"
     may["audit"] = "base core/json audit"
     may["run"] = "base " core " egress sandbox audit run"
     may["app"] = "base " core " formats egress sandbox audit run app"
@@ -27,6 +27,8 @@ find src -name '*.[ch]pp' | LC_ALL=C sort | xargs awk '
     library("^simdjson", "src/core/json/", 1)
     library("^re2/", "src/core/", 1)
     library("^yaml-cpp/", "src/formats/", 1)
+    library("^idn2\\.h", "src/egress/", 1)
+    library("^libpsl\\.h", "src/egress/", 1)
     library("^seccomp\\.h", "src/sandbox/", 1)
     library("^nettle/", "src/base/", 1)
     library("^uv\\.h", "src/run/", 0)

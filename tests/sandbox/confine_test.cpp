@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
@@ -31,6 +32,7 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/fd.hpp"
@@ -290,6 +292,46 @@ TEST_CASE("a confined process opens, makes, starts, connects and signals nothing
     std::string wrong = confined(needs_here());
     wrong += refused(file_attempts(world), 0);
     wrong += refused(call_attempts(world), EPERM);
+    return wrong;
+  });
+}
+
+TEST_CASE("with hosts a confined process looks names up and connects, and gives up all else") {
+  const World world;
+  as_both([&] {
+    OwnNeeds needs = needs_here();
+    needs.hosts = true;
+    std::string wrong = confined(needs);
+    wrong += refused(file_attempts(world), 0);
+    std::vector<Attempt> others = call_attempts(world);
+    std::erase_if(others, [](const Attempt& attempt) {
+      const std::string_view name = attempt.name;
+      return name == "a socket" || name == "a pair of sockets" || name == "connect what was made before" ||
+             name == "accept";
+    });
+    wrong += refused(others, EPERM);
+    wrong += refused({{"listen", [&world] { return long{::listen(world.unconnected.get(), 1)}; }},
+                      {"a raw socket", [] { return long{::socket(AF_INET, SOCK_RAW, IPPROTO_ICMP)}; }},
+                      {"a packet socket", [] { return long{::socket(AF_PACKET, SOCK_DGRAM, 0)}; }},
+                      {"read where names are not kept", [] { return long{::open("/etc/shadow", O_RDONLY)}; }},
+                      {"change where they are", [] { return long{::open("/etc/hosts", O_WRONLY)}; }}},
+                     0);
+    // The C library reads /etc/nsswitch.conf and /etc/hosts for it, in a thread that starts now.
+    int found = -1;
+    std::thread([&found] {
+      addrinfo* list = nullptr;
+      found = ::getaddrinfo("localhost", nullptr, nullptr, &list);
+      if (found == 0) {
+        ::freeaddrinfo(list);
+      }
+    }).join();
+    wrong += found == 0 ? "" : text::cat("getaddrinfo: ", ::gai_strerror(found), "\n");
+    const UniqueFd made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const bool connected =
+        ::connect(made.get(), reinterpret_cast<const sockaddr*>(&world.address), sizeof world.address) == 0;
+    wrong += connected ? "" : text::cat("connect: ", std::strerror(errno), "\n");
+    const UniqueFd accepted(::accept4(world.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    wrong += accepted ? "" : text::cat("accept: ", std::strerror(errno), "\n");
     return wrong;
   });
 }

@@ -14,6 +14,7 @@
 #include <cstdlib>
 
 #include "base/text.hpp"
+#include "blows.hpp"
 #include "sandboxed.hpp"
 
 using namespace cordon;
@@ -143,50 +144,6 @@ TEST_CASE("the guard has a session of its own") {
 
 namespace {
 
-// Everything below us must end; `what` says after which blow it did not.
-std::string all_gone(std::string_view what, std::chrono::microseconds delay) {
-  const auto start = Clock::now();
-  while (ms_since(start) < 3000) {
-    const pid_t ended = ::waitpid(-1, nullptr, WNOHANG);
-    if (ended < 0 && errno == ECHILD) {
-      return {};
-    }
-    if (ended == 0) {
-      ::poll(nullptr, 0, 1);
-    }
-  }
-  return text::cat("something is left after a blow to ", what, " at ", delay.count(), " us");
-}
-
-// The moment of the blow, not a wait for something.
-void let_pass(std::chrono::microseconds delay) {
-  const timespec wait = {.tv_sec = 0, .tv_nsec = delay.count() * 1000};
-  ::nanosleep(&wait, nullptr);
-}
-
-// A launcher in a process of its own that is killed after `delay`; everything it started becomes ours.
-std::string kill_launcher(const sandbox::Plan& plan, std::chrono::microseconds delay) {
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const pid_t launcher = ::fork();
-  if (launcher == 0) {
-    const auto launched = sandbox::launch(plan, {.stage_path = CORDON_TEST_STAGE});
-    for (;;) {
-      ::pause();
-    }
-  }
-  let_pass(delay);
-  ::kill(launcher, SIGKILL);
-  return all_gone("the launcher", delay);
-}
-
-std::string kill_guard(const sandbox::Plan& plan, std::chrono::microseconds delay) {
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const sandbox::Launched launched = test::start(plan);
-  let_pass(delay);
-  ::kill(launched.pid, SIGKILL);
-  return all_gone("the guard", delay);
-}
-
 // The only child of the guard: where there is no pid namespace, it adopts what the server leaves.
 std::string kill_keeper(const sandbox::Plan& plan) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -194,7 +151,7 @@ std::string kill_keeper(const sandbox::Plan& plan) {
   (void)test::read_until(launched.server_out.get(), "up\n");
   const std::string list = test::read_file(text::cat("/proc/", launched.pid, "/task/", launched.pid, "/children"));
   ::kill(static_cast<pid_t>(std::strtol(list.c_str(), nullptr, 10)), SIGKILL);
-  return all_gone("the keeper", {});
+  return test::all_gone("the keeper", {});
 }
 
 }  // namespace
@@ -212,8 +169,8 @@ TEST_CASE("a launcher or a guard killed at any moment leaves nothing behind") {
     const sandbox::Plan plan = plan_of(backend, kStubborn);
     const int step_us = backend == BackendChoice::native ? 300 : 800;
     for (int i = 0; i < 40; ++i) {
-      CHECK(kill_launcher(plan, std::chrono::microseconds(step_us * i)) == "");
-      CHECK(kill_guard(plan, std::chrono::microseconds(step_us * i)) == "");
+      CHECK(test::kill_launcher(plan, std::chrono::microseconds(step_us * i)) == "");
+      CHECK(test::kill_guard(plan, std::chrono::microseconds(step_us * i)) == "");
     }
   });
 }

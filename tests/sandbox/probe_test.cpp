@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <optional>
@@ -24,8 +25,16 @@ using Edit = std::function<void(sandbox::LaunchSpec&)>;
 
 std::string hold(BackendChoice backend, const Edit& edit = {}, std::string_view not_promised = {}) {
   const test::Planted planted;
-  const test::Look look = test::look(planted.plan(backend, edit), planted);
+  const sandbox::Plan plan = planted.plan(backend, edit);
+  const test::Look look = test::look(plan, planted);
   std::string wrong = test::wrong_in(look);
+  constexpr int kEgressChecks = 6;
+  const auto held = [](const auto& finding) {
+    return finding.id.starts_with("egress.") && finding.verdict == Verdict::held;
+  };
+  if (std::ranges::count_if(look.findings, held) != (plan.network.hosts() ? kEgressChecks : 0)) {
+    wrong += "the hosts were not looked at\n";
+  }
   for (const auto& finding : look.findings) {
     // The gaps that docs/isolation.md names, and no others.
     if (finding.verdict == Verdict::expected && finding.id != "ipc.fifo_in_grant" && finding.id != not_promised) {
@@ -65,6 +74,28 @@ TEST_CASE("bubblewrap holds against the probe") {
 TEST_CASE("bubblewrap holds against the probe as an ordinary user") {
   if (!test::must_skip(BackendChoice::bubblewrap)) {
     CHECK(test::as_ordinary_user([] { return hold(BackendChoice::bubblewrap); }) == "");
+  }
+}
+
+TEST_CASE("with allowed hosts nothing else is reached") {
+  const Edit hosts = [](sandbox::LaunchSpec& spec) {
+    spec.network.allow = {
+        {.host = "one.test", .ports = {443, 8443}},
+        {.host = "two.test", .ports = {1}},
+        {.kind = egress::HostKind::address, .host = "10.1.2.3", .ports = {5432}, .private_addresses = true}};
+  };
+  const Edit wildcard = [&](sandbox::LaunchSpec& spec) {
+    hosts(spec);
+    spec.network.allow.push_back({.kind = egress::HostKind::wildcard, .host = "wild.test", .ports = {443}});
+  };
+  for (const BackendChoice backend : {BackendChoice::native, BackendChoice::bubblewrap}) {
+    if (test::must_skip(backend)) {
+      continue;
+    }
+    CAPTURE(backend);
+    CHECK(test::as_we_are([&] { return hold(backend, hosts); }) == "");
+    CHECK(test::as_ordinary_user([&] { return hold(backend, hosts); }) == "");
+    CHECK(test::as_ordinary_user([&] { return hold(backend, wildcard); }) == "");
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include "base/text.hpp"
 #include "planted.hpp"
@@ -44,12 +45,22 @@ bool shows_in_probe(Step step) {
   return step != Step::session && step != Step::attest && step != Step::identify_sources;
 }
 
-std::string without_each_step(BackendChoice backend) {
+// bwrap sets no_new_privs and drops all capabilities by itself; there our step only makes sure.
+bool done_by_tool(Step step) { return step == Step::no_new_privileges || step == Step::capabilities; }
+
+void allow_hosts(sandbox::LaunchSpec& spec) {
+  spec.network.allow = {{.host = "one.test", .ports = {443}},
+                        {.kind = egress::HostKind::wildcard, .host = "wild.test", .ports = {443}}};
+}
+
+std::string without_each_step(BackendChoice backend, const std::function<void(sandbox::LaunchSpec&)>& edit = {}) {
   const test::Planted planted;
-  const Plan whole = planted.plan(backend);
+  const Plan whole = planted.plan(backend, edit);
   std::string wrong = test::wrong_in(test::look(whole, planted));
+  // A second look finds nothing either: what the first left behind would be noticed for every step.
+  wrong += test::wrong_in(test::look(whole, planted));
   for (const Step step : all_steps(whole)) {
-    if (!shows_in_probe(step)) {
+    if (!shows_in_probe(step) || (!whole.tool.empty() && done_by_tool(step))) {
       continue;
     }
     Plan plan = whole;
@@ -107,6 +118,12 @@ std::string with_another_source() {
 TEST_CASE("native without any one step is noticed") {
   if (!test::must_skip(BackendChoice::native)) {
     CHECK(test::as_ordinary_user([] { return without_each_step(BackendChoice::native); }) == "");
+  }
+}
+
+TEST_CASE("native with allowed hosts without any one step is noticed") {
+  if (!test::must_skip(BackendChoice::native)) {
+    CHECK(test::as_ordinary_user([] { return without_each_step(BackendChoice::native, allow_hosts); }) == "");
   }
 }
 

@@ -78,6 +78,8 @@ class Comparison {
         return compare_list(key, path, limit);
       case LimitKind::demands:
         return compare_demands(key, path, limit);
+      case LimitKind::network:
+        return compare_network(path, limit);
     }
   }
 
@@ -138,6 +140,41 @@ class Comparison {
             limit);
       }
     }
+  }
+
+  // Without a host nothing else of a network matters.
+  void compare_network(const std::string& path, const Limit& limit) {
+    const Network& asked = policy_.isolation.network;
+    const Network& most = limit.network;
+    for (std::size_t i = 0; i < asked.allow.size(); ++i) {
+      if (!host_admitted(most.allow, asked.allow[i])) {
+        add(path, text::cat(quote(to_text(asked.allow[i])), " is asked for"), "accepts no more than " + hosts_of(most),
+            place_of(places_, text::cat(path, ".allow[", i, "]")), limit);
+      }
+    }
+    const auto weaker = [&](std::string_view key, std::string_view word, std::string_view accepted) {
+      const std::string place = text::cat(path, ".", key);
+      add(path, text::cat(key, ": ", word, " is asked for", by_default(place)),
+          text::cat("accepts no less than ", key, ": ", accepted), place_of(places_, place), limit);
+    };
+    if (!asked.allow.empty() && asked.sni < most.sni) {
+      weaker("sni", name(asked.sni), name(most.sni));
+    }
+    if (!asked.allow.empty() && asked.mode < most.mode) {
+      weaker("mode", name(asked.mode), name(most.mode));
+    }
+  }
+
+  static std::string hosts_of(const Network& network) {
+    constexpr std::size_t kShown = 10;
+    std::string out;
+    for (std::size_t i = 0; i < std::min(kShown, network.allow.size()); ++i) {
+      out += text::cat(i == 0 ? "" : ", ", text::printable(to_text(network.allow[i]), 200));
+    }
+    if (network.allow.size() > kShown) {
+      out += text::cat(" and ", network.allow.size() - kShown, " more");
+    }
+    return out.empty() ? "none" : out;
   }
 
   static std::string list_of(const Limit& limit) {

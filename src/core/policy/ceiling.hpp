@@ -27,6 +27,7 @@ enum class LimitKind : std::uint8_t {
   paths,    // path globs, likewise
   choices,  // words; each that a policy asks for must be among them
   demands,  // words; a policy must ask for each of them
+  network,  // hosts, and how they are reached
 };
 
 // One thing that a policy asks for.
@@ -64,6 +65,7 @@ struct Limit {
   std::string word = {};         // word, flag
   std::uint64_t number = 0;      // size, count
   std::vector<Item> items = {};  // names, paths, choices, demands
+  Network network = {};          // network
   Position position = {};        // of the key; of its section when it is not written
   bool written = false;
   bool operator==(const Limit&) const = default;

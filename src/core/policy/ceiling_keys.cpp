@@ -177,7 +177,7 @@ constexpr std::array kKeys = std::to_array<CeilingKey>({
     {.section = kEnvironment, .key = "from_command", .kind = K::flag, .words = "true false", .standard = "false", .word = [](P p) { return word_of(!secrets(p, Secret::Source::command).empty()); }, .list = [](P p, S) { return secrets(p, Secret::Source::command); }},
     {.section = "isolation", .key = "backend", .kind = K::choices, .words = kBackends, .standard = "native bubblewrap", .list = backends},
     {.section = "isolation", .key = "require", .kind = K::demands, .words = kGuarantees, .standard = kRequired, .list = [](P p, S at) { return texts(p.isolation.require, at); }},
-    {.section = "isolation", .key = "network", .kind = K::word, .words = "none", .standard = "none", .word = [](P) { return S("none"); }},
+    {.section = "isolation", .key = "network", .kind = K::network, .standard = "none"},
     {.section = "isolation", .key = "unix_sockets", .kind = K::paths, .standard = "", .list = [](P p, S at) { return grants(p.isolation.unix_sockets, at); }},
     {.section = "isolation", .key = "proc", .kind = K::word, .words = "masked minimal", .standard = "masked", .word = [](P p) { return S(p.isolation.proc == Proc::minimal ? "minimal" : "masked"); }},
     {.section = "isolation", .key = "nested_userns", .kind = K::flag, .words = "true false", .standard = "false", .word = [](P p) { return word_of(allows_nested_userns(p.isolation)); }},

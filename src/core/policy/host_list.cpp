@@ -35,6 +35,36 @@ bool reaches(std::span<const HostGrant> most, const HostGrant& asked, std::optio
 
 }  // namespace
 
+std::string to_text(const HostGrant& grant) {
+  std::string out = grant.host;
+  for (std::size_t i = 0; i < grant.ports.size(); ++i) {
+    out += text::cat(i == 0 ? ":" : ",", grant.ports[i]);
+  }
+  return grant.private_addresses ? out + " private" : out;
+}
+
+std::string_view name(SniCheck check) {
+  switch (check) {
+    case SniCheck::off:
+      return "off";
+    case SniCheck::flag:
+      return "flag";
+    case SniCheck::match:
+      return "match";
+  }
+  return "";
+}
+
+std::string_view name(NetworkMode mode) {
+  switch (mode) {
+    case NetworkMode::proxy:
+      return "proxy";
+    case NetworkMode::transparent:
+      return "transparent";
+  }
+  return "";
+}
+
 bool host_admitted(std::span<const HostGrant> most, const HostGrant& asked) {
   if (asked.ports.empty()) {
     return reaches(most, asked, std::nullopt);

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/policy/host_list.hpp"
+
 namespace cordon::policy {
 
 // Where something stands in the policy file, both from 1; 0 means that a default applies.
@@ -102,7 +104,7 @@ struct Isolation {
   std::vector<Grant> write = {};
   std::vector<Grant> deny = {};
   std::vector<Grant> unix_sockets = {};  // without `at`; none is the default
-  // network: only `none` so far (no interface but lo).
+  Network network = {};                  // nothing allowed: no interface but lo
   Proc proc = Proc::masked;
   std::optional<std::string> user = {};
   std::string srt = {};                            // Backend::srt: the package's dist/cli.js, absolute or ~/…

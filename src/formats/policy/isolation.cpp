@@ -37,14 +37,11 @@ void read_filesystem(Faults& faults, const yaml::Node& node, policy::Isolation& 
   check_repeated_grants(faults, isolation);
 }
 
-void read_network(Faults& faults, const yaml::Node& node) {
-  if (node.kind != yaml::Kind::mapping) {
-    read_word(faults, node, "isolation.network", {"none"}, {});
-    return;
-  }
-  const Section section(faults, node, "isolation.network", {}, {"allow", "sni", "mode"});
-  if (node.members.empty()) {
-    faults.add(node.position, "isolation.network must be none, not a mapping", "write none");
+void read_network_of_policy(Faults& faults, const yaml::Node& node, policy::Isolation& isolation) {
+  isolation.network = read_network(faults, node, NetworkReader::policy);
+  if (!isolation.network.allow.empty() && isolation.backend == policy::Backend::none) {
+    faults.add(node.position, "isolation.network allows single hosts, which isolation.backend: none cannot keep to",
+               "name a backend that isolates, or write network: none");
   }
 }
 
@@ -258,7 +255,7 @@ policy::Isolation read_isolation(Faults& faults, const yaml::Member& member) {
     read_filesystem(faults, filesystem->value, isolation);
   }
   if (const yaml::Member* network = section.find("network")) {
-    read_network(faults, network->value);
+    read_network_of_policy(faults, network->value, isolation);
   }
   if (const yaml::Member* sockets = section.find("unix_sockets")) {
     read_unix_sockets(faults, *sockets, isolation);

@@ -34,6 +34,10 @@ std::optional<std::string> read_path(Faults& faults, const yaml::Node& node, std
 // Two entries of `read` and `write` that would appear at the same path inside.
 void check_repeated_grants(Faults& faults, const policy::Isolation& isolation);
 
+// isolation.network (network.cpp). A ceiling may name more with one entry: *.com, or a wildcard of a private zone.
+enum class NetworkReader : std::uint8_t { policy, ceiling };
+policy::Network read_network(Faults& faults, const yaml::Node& node, NetworkReader reader);
+
 // Rules that can never decide, because earlier ones with an action take every name of theirs (unreachable.cpp).
 void check_unreachable(Faults& faults, const std::vector<policy::Rule>& rules);
 

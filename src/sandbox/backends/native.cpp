@@ -21,6 +21,12 @@ PlanSteps steps_of(const Plan& plan) {
     steps.init.push_back(Step::sources);
   }
   steps.outer.insert(steps.outer.end(), {Step::namespaces, Step::loopback});
+  if (plan.network.hosts()) {
+    steps.outer.push_back(Step::egress);
+  }
+  if (plan.network.doors.agent) {
+    steps.outer.push_back(Step::process_namespace);
+  }
   steps.init.insert(steps.init.end(), {Step::root, Step::view, Step::pivot, Step::hostname});
   steps.server = server_steps(plan);
   return steps;

@@ -10,8 +10,10 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <optional>
 
 #include "base/text.hpp"
+#include "sandbox/boundary/resolver.hpp"
 
 namespace cordon::sandbox::boundary {
 namespace {
@@ -48,12 +50,22 @@ bool read_some(int fd, std::string& into) {
   return length > 0;
 }
 
-End read_all(Launched& launched, const LookOptions& options, Output& output) {
+// Once the probe runs. Without the sockets it finds that names are not answered, which is what it says then.
+void start_answering(const Plan& plan, const Launched& launched, std::optional<Resolver>& resolver) {
+  if (plan.network.hosts()) {
+    if (auto sockets = receive_sockets(plan, launched)) {
+      resolver.emplace(plan.network.rules, plan.network.doors, std::move(*sockets));
+    }
+  }
+}
+
+End read_all(const Plan& plan, Launched& launched, const LookOptions& options, Output& output) {
+  std::optional<Resolver> resolver;
   const Clock::time_point deadline = Clock::now() + std::chrono::milliseconds(options.timeout_ms);
   const std::array<std::pair<UniqueFd*, std::string*>, 3> streams = {
       {{&launched.server_out, &output.out}, {&launched.server_err, &output.err}, {&launched.status, &output.status}}};
   for (;;) {
-    std::array<pollfd, 4> watched = {};
+    std::vector<pollfd> watched(4);
     bool open = false;
     for (std::size_t i = 0; i < streams.size(); ++i) {
       watched[i] = {.fd = streams[i].first->get(), .events = POLLIN, .revents = 0};
@@ -66,6 +78,8 @@ End read_all(Launched& launched, const LookOptions& options, Output& output) {
       return End::complete;
     }
     watched[3] = {.fd = options.interrupted, .events = POLLIN, .revents = 0};
+    const std::vector<pollfd> questions = resolver ? resolver->watched() : std::vector<pollfd>();
+    watched.insert(watched.end(), questions.begin(), questions.end());
     const int left = left_until(deadline);
     const int ready = left > 0 ? ::poll(watched.data(), watched.size(), left) : 0;
     if (watched[3].revents != 0) {
@@ -74,9 +88,15 @@ End read_all(Launched& launched, const LookOptions& options, Output& output) {
     if (ready == 0) {
       return End::late;
     }
+    if (ready > 0 && resolver) {
+      resolver->take({watched.begin() + 4, watched.end()});
+    }
     for (std::size_t i = 0; ready > 0 && i < streams.size(); ++i) {
       if (watched[i].revents != 0 && !read_some(watched[i].fd, *streams[i].second)) {
         streams[i].first->reset();
+        if (streams[i].first == &launched.status && output.status.empty()) {
+          start_answering(plan, launched, resolver);
+        }
       }
     }
   }
@@ -151,7 +171,7 @@ Result<std::vector<Finding>> look(const Plan& plan, const Canaries& canaries, co
   }
   tell(*launched, canaries);
   Output output;
-  const End end = read_all(*launched, options, output);
+  const End end = read_all(plan, *launched, options, output);
   if (end != End::complete) {
     launched->lifeline.reset();
     ::kill(launched->pid, SIGKILL);

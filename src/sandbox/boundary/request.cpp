@@ -60,6 +60,7 @@ void add_standing(Words& words, const Plan& plan) {
   const auto add = [&words](std::string_view name, const auto& value) { words.push_back(text::cat(name, "=", value)); };
   if (plan.own_namespaces) {
     add("namespaces", "own");
+    add("hostname", plan.hostname);
   }
   if (plan.own_namespaces || plan.switch_user) {
     add("bounding", "none");
@@ -77,6 +78,19 @@ void add_standing(Words& words, const Plan& plan) {
   }
   if (plan.landlock_abi > 0) {
     add("landlock", plan.landlock_abi);
+  }
+}
+
+void add_network(Words& words, const PlanNetwork& network) {
+  if (!network.hosts()) {
+    return;
+  }
+  words.push_back("hosts=yes");
+  for (const egress::NameAddress& item : network.doors.names) {
+    words.push_back(text::cat("host=", item.name, ":", egress::to_string(item.address)));
+  }
+  for (const egress::Door& door : network.doors.listen) {
+    words.push_back(text::cat("door=", egress::to_string(door.address), ":", door.port));
   }
 }
 
@@ -201,6 +215,7 @@ std::vector<std::string> Canaries::arguments(const Plan& plan, bool from_templat
     add("environment", std::string_view(variable).substr(0, variable.find('=')));
   }
   add_limits(words, plan.limits);
+  add_network(words, plan.network);
   add_view(words, plan, folder_);
   return words;
 }

@@ -4,6 +4,7 @@
 // server will stand.
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -22,6 +23,7 @@
 #include "base/text.hpp"
 #include "sandbox/stage/connects.hpp"
 #include "sandbox/stage/container_inside.hpp"
+#include "sandbox/stage/egress.hpp"
 #include "sandbox/stage/stage.hpp"
 
 namespace cordon::sandbox::stage {
@@ -93,23 +95,6 @@ Outcome attest_credentials(const Stage& stage, std::string_view status) {
   return {};
 }
 
-// Two lines of headings, then "  lo: …", one for each interface. Without a socket, which a strict filter refuses.
-Outcome attest_interfaces() {
-  const auto list = read_file("/proc/self/net/dev");
-  if (!list) {
-    return std::unexpected(list.error());
-  }
-  std::vector<std::string_view> names;
-  for (const std::string_view line : text::split(*list, '\n')) {
-    const std::size_t first = line.find_first_not_of(' ');
-    const std::size_t colon = line.find(':');
-    if (colon != std::string_view::npos && line.find('|') == std::string_view::npos) {
-      names.push_back(line.substr(first, colon - first));
-    }
-  }
-  return names == std::vector<std::string_view>{"lo"} ? Outcome{} : refuse("lo is not the only network interface");
-}
-
 Outcome attest_namespaces(const Stage& stage) {
   const auto inside = namespace_inodes();
   if (!inside) {
@@ -125,7 +110,11 @@ Outcome attest_namespaces(const Stage& stage) {
   if (::getppid() != 1) {
     return refuse("the parent is not init");
   }
-  return attest_interfaces();
+  std::array<char, HOST_NAME_MAX + 1> host = {};
+  if (::gethostname(host.data(), host.size() - 1) != 0 || stage.plan.hostname != host.data()) {
+    return refuse("the host name is not that of the plan");
+  }
+  return attest_network(stage);
 }
 
 bool is_read_only(const char* path) {

@@ -6,20 +6,23 @@ namespace cordon::sandbox::stage {
 
 // The launcher gives the first three, the outer stage the rest to one that a tool starts inside.
 enum Descriptor : int {
-  kStatusFd = 3,    // write end: "step: detail" on failure, closed by the exec of the server
-  kLifelineFd = 4,  // read end: end of file when the launcher is gone
-  kPlanFd = 5,      // memfd with the plan
-  kLeashFd = 6,     // read end: signals from the outer stage; end of file when it is gone
-  kNotesFd = 6,     // write end, before there is a leash: what the launch has to say at its end; with groups only
-  kReadyFd = 7,     // write end: one byte when the server is about to be executed, or has failed
-  kErrorFd = 8,     // the server's stderr, while a tool's own goes to the outer stage
-  kBinaryFd = 9,    // this program
-  kTraceFd = 10,    // write end, with a traced plan only: what the server touches
-  kFirstFreeFd = 11,
+  kStatusFd = 3,     // write end: "step: detail" on failure, closed by the exec of the server
+  kLifelineFd = 4,   // read end: end of file when the launcher is gone
+  kPlanFd = 5,       // memfd with the plan
+  kLeashFd = 6,      // read end: signals from the outer stage; end of file when it is gone
+  kNotesFd = 6,      // write end, before there is a leash: what the launch has to say at its end; with groups only
+  kReadyFd = 7,      // write end: one byte when the server is about to be executed, or has failed
+  kErrorFd = 8,      // the server's stderr, while a tool's own goes to the outer stage
+  kBinaryFd = 9,     // this program
+  kTraceFd = 10,     // write end, with a traced plan only: what the server touches
+  kHandoverFd = 11,  // one end of a pair of sockets, with allowed hosts only: their sockets are sent here
+  kFirstFreeFd = 12,
 };
 
 // Tools that close low numbers, or use them, are given all of the above by this much higher.
 inline constexpr int kHighBase = 100;
+// Above all of them, so that moving descriptors to those cannot hit one that is still needed.
+inline constexpr int kToolParkingFd = 128;
 inline constexpr const char* kHighWord = "high";
 
 inline constexpr const char* kProgramName = "mcp-cordon-stage";

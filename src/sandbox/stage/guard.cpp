@@ -138,28 +138,6 @@ std::vector<pid_t> children() {
   return list;
 }
 
-// Kills and reaps until no child is left. `main_child`: one that is known, in case /proc does not list them; -1 when it
-// has been reaped. Gives its wait status if it was among them, else -1.
-int end_all(pid_t main_child) {
-  int main_status = -1;
-  for (;;) {
-    for (const pid_t pid : children()) {
-      ::kill(pid, SIGKILL);
-    }
-    if (main_child > 0) {
-      ::kill(main_child, SIGKILL);
-    }
-    int status = 0;
-    const pid_t ended = ::waitpid(-1, &status, 0);
-    if (ended > 0 && ended == main_child) {
-      main_status = status;
-      main_child = -1;  // its pid may be somebody else's now
-    } else if (ended < 0 && errno != EINTR) {
-      return main_status;
-    }
-  }
-}
-
 class OuterGuard {
  public:
   OuterGuard(Stage& stage, ToolProcess child)
@@ -195,7 +173,15 @@ class OuterGuard {
   }
 
  private:
+  // Nothing else of ours that is a child: should /proc not list them, waiting for it would be for ever.
+  void end_agent() {
+    if (stage_.agent > 0) {
+      ::kill(stage_.agent, SIGKILL);
+    }
+  }
+
   [[noreturn]] void end_and_finish() {
+    end_agent();
     if (!stage_.plan.in_container()) {
       finish(end_all(child_));
     }
@@ -252,10 +238,14 @@ class OuterGuard {
     int status = 0;
     pid_t ended = 0;
     while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
+      if (ended == stage_.agent) {
+        stage_.agent = -1;  // names below a wildcard are reached no more
+      }
       if (ended == child_) {
         if (stage_.plan.in_container()) {
           (void)end_container(stage_, -1, status);
         }
+        end_agent();
         (void)end_all(-1);
         finish(status);
       }
@@ -299,6 +289,26 @@ class OuterGuard {
 
 }  // namespace
 
+int end_all(pid_t main_child) {
+  int main_status = -1;
+  for (;;) {
+    for (const pid_t pid : children()) {
+      ::kill(pid, SIGKILL);
+    }
+    if (main_child > 0) {
+      ::kill(main_child, SIGKILL);
+    }
+    int status = 0;
+    const pid_t ended = ::waitpid(-1, &status, 0);
+    if (ended > 0 && ended == main_child) {
+      main_status = status;
+      main_child = -1;  // its pid may be somebody else's now
+    } else if (ended < 0 && errno != EINTR) {
+      return main_status;
+    }
+  }
+}
+
 void block_guarded_signals() {
   const sigset_t set = guarded_signals();
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
@@ -339,6 +349,7 @@ void guard_from_outside(Stage& stage, ToolProcess child) {
   let_go_of_standard_descriptors();
   // A tool that dies leaves its pid 1 to us: only when that is gone, too, are we done.
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  stage.handover.reset();
   // Removing a container takes the rights that making it took.
   if (!stage.plan.in_container()) {
     shed_privileges();
@@ -407,6 +418,7 @@ void serve_as_init(Stage& stage, pid_t server, Tracer* tracer) {
 void guard_child(Stage& stage, pid_t child, UniqueFd hold) {
   stage.status.reset();
   stage.binary.reset();
+  stage.handover.reset();
   stage.sources.clear();
   stage.group_doors.clear();
   let_go_of_standard_descriptors();

@@ -83,6 +83,7 @@ inline constexpr std::uint64_t kLandlockIoctlDevice = 1ULL << 15;  // ABI 5
 inline constexpr std::uint64_t kLandlockResolveUnix = 1ULL << 16;  // ABI 9
 inline constexpr std::uint64_t kLandlockScopes = 3;                // ABI 6: abstract sockets, signals
 inline constexpr std::uint64_t kLandlockScopeAbstract = 1;
+inline constexpr std::uint64_t kLandlockTcpBind = 1;
 inline constexpr std::uint64_t kLandlockTcp = 3;  // ABI 4: bind, connect
 
 // All file rights of an ABI.

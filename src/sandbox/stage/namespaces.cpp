@@ -50,9 +50,9 @@ Outcome enter_namespaces(Stage& stage) {
     return std::unexpected(outside.error());
   }
   stage.witness.namespaces = *outside;
-  constexpr int kAll =
-      CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
-  if (::unshare(kAll) != 0) {
+  constexpr int kAllButPid = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+  // The next child is pid 1 of it. An agent, which is to stay outside, comes before that.
+  if (::unshare(stage.plan.network.doors.agent ? kAllButPid : kAllButPid | CLONE_NEWPID) != 0) {
     return failed("unshare", "userns_denied");
   }
   // One id, mapped to itself: without privilege outside no other is possible, and none is needed.

@@ -54,6 +54,9 @@ Outcome close_descriptors(Stage& stage) {
   if (stage.plan.trace) {
     kept.push_back(kTraceFd);
   }
+  if (stage.plan.network.hosts()) {
+    kept.push_back(kHandoverFd);
+  }
   if (!stage.plan.groups.empty()) {
     stage.notes = UniqueFd(::fcntl(kNotesFd, F_DUPFD_CLOEXEC, kFirstFreeFd));
     if (!stage.notes) {
@@ -75,6 +78,12 @@ Outcome close_descriptors(Stage& stage) {
     stage.trace = UniqueFd(kTraceFd);
     if (::fcntl(stage.trace.get(), F_SETFD, FD_CLOEXEC) != 0) {
       return failed("trace");
+    }
+  }
+  if (stage.plan.network.hosts()) {
+    stage.handover = UniqueFd(kHandoverFd);
+    if (::fcntl(stage.handover.get(), F_SETFD, FD_CLOEXEC) != 0) {
+      return failed("handover");
     }
   }
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

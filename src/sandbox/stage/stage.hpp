@@ -48,6 +48,8 @@ struct Stage {
   UniqueFd binary = {};                // this program, for a tool to start it inside
   UniqueFd asking_in = {};             // init, connects.hpp
   UniqueFd asking_out = {};            // server
+  UniqueFd handover = {};              // to the launcher: the sockets of the allowed hosts
+  pid_t agent = -1;                    // child of the guard that stays for them
   UniqueFd trace = {};                 // init: what the server touches is told here
   std::vector<UniqueFd> sources = {};  // parallel to plan.view: O_PATH, or a detached mount
   UniqueFd self_status = {};           // of /proc/self, from before Landlock closes it (shared_host)
@@ -85,6 +87,8 @@ Outcome open_sources(Stage& stage);
 Outcome switch_identity(Stage& stage);
 Outcome enter_namespaces(Stage& stage);
 Outcome raise_loopback(Stage& stage);
+Outcome open_egress(Stage& stage);
+Outcome enter_process_namespace(Stage& stage);
 // init
 Outcome make_root(Stage& stage);
 Outcome build_view(Stage& stage);
@@ -129,6 +133,9 @@ class Tracer;
 // Without `hold` the child is the server itself (no isolation), else a keeper whose lifeline `hold` is.
 [[noreturn]] void guard_child(Stage& stage, pid_t child, UniqueFd hold);
 void block_guarded_signals();
+// Kills and reaps until no child is left. `main_child`: one that is known, in case /proc does not list them; -1 when it
+// has been reaped. Gives its wait status if it was among them, else -1.
+int end_all(pid_t main_child);
 
 // The outermost guard waits here, once everything that it guards is gone.
 void wait_until_swept(Stage& stage);

@@ -45,6 +45,10 @@ StepFunction function_of(Step step) {
       return enter_namespaces;
     case Step::loopback:
       return raise_loopback;
+    case Step::egress:
+      return open_egress;
+    case Step::process_namespace:
+      return enter_process_namespace;
     case Step::root:
       return make_root;
     case Step::view:

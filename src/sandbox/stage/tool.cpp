@@ -13,17 +13,15 @@
 #include <csignal>
 
 #include "base/text.hpp"
+#include "sandbox/stage/egress.hpp"
 #include "sandbox/stage/groups.hpp"
 #include "sandbox/stage/stage.hpp"
 
 namespace cordon::sandbox::stage {
 namespace {
 
-// Above every fixed number, so that moving descriptors to those cannot hit one that is still needed.
-constexpr int kParkingFd = 128;
-
 std::expected<UniqueFd, Failure> park(int fd) {
-  UniqueFd parked(::fcntl(fd, F_DUPFD_CLOEXEC, kParkingFd));
+  UniqueFd parked(::fcntl(fd, F_DUPFD_CLOEXEC, kToolParkingFd));
   if (!parked) {
     return failed("F_DUPFD");
   }
@@ -175,10 +173,16 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }
 
 // The tool's command line; `arguments`: the descriptor that holds what it is told, -1: it stands in the line.
-std::vector<std::string> command_line(const Stage& stage, const Command& command, int arguments) {
+std::vector<std::string> command_line(const Stage& stage, const Command& command, int arguments,
+                                      const Doorkeeper& doorkeeper) {
   if (arguments >= 0) {
-    return {"bwrap",    "--args", std::to_string(arguments), "--", text::cat("/proc/self/fd/", int{kBinaryFd}),
-            kInsideWord};
+    std::vector<std::string> words = {"bwrap", "--args", std::to_string(arguments)};
+    if (doorkeeper.info_out) {
+      words.insert(words.end(), {"--info-fd", std::to_string(doorkeeper.info_out.get()), "--block-fd",
+                                 std::to_string(doorkeeper.block_in.get())});
+    }
+    words.insert(words.end(), {"--", text::cat("/proc/self/fd/", int{kBinaryFd}), kInsideWord});
+    return words;
   }
   std::vector<std::string> words = {stage.plan.tool};
   std::string_view rest = command.arguments;
@@ -255,9 +259,21 @@ std::expected<ToolProcess, Failure> start_tool(Stage& stage) {
   for (const UniqueFd& content : command.contents) {
     kept.push_back(content.get());
   }
+  Doorkeeper doorkeeper;
+  if (stage.plan.network.hosts()) {
+    if (auto outcome = doorkeeper.open(); !outcome) {
+      return std::unexpected(outcome.error());
+    }
+    kept.insert(kept.end(), {doorkeeper.info_out.get(), doorkeeper.block_in.get()});
+  }
   process.pid = fork_or_exit(stage, stage.plan.backend);
   if (process.pid == 0) {
-    become_tool(stage, *layout, kept, command_line(stage, command, plain ? -1 : arguments->get()));
+    become_tool(stage, *layout, kept, command_line(stage, command, plain ? -1 : arguments->get(), doorkeeper));
+  }
+  if (stage.plan.network.hosts()) {
+    if (auto outcome = keep_doors(stage, std::move(doorkeeper), process.pid); !outcome) {
+      return std::unexpected(outcome.error());
+    }
   }
   return process;
 }

@@ -96,7 +96,6 @@ TEST_CASE("the order of strictness of every word") {
   // For each key the words from the most permissive to the strictest, as they must never be reordered by accident.
   const std::map<std::string, std::string> expected = {{"launch.command_from_client", "true false"},
                                                        {"launch.environment.from_command", "true false"},
-                                                       {"isolation.network", "none"},
                                                        {"isolation.proc", "masked minimal"},
                                                        {"isolation.nested_userns", "true false"},
                                                        {"isolation.syscalls", "off default strict"},
@@ -138,7 +137,7 @@ TEST_CASE("every key of the table has what its kind needs, and its default is on
     const bool number = key.kind == LimitKind::size || key.kind == LimitKind::count;
     CHECK((key.word != nullptr) == word);
     CHECK((key.number != nullptr) == number);
-    CHECK((word || number || key.list != nullptr));
+    CHECK((word || number || key.kind == LimitKind::network || key.list != nullptr));
     if (word) {
       const auto words = text::split(key.words, ' ');
       REQUIRE(key.standard.has_value());
@@ -275,4 +274,35 @@ TEST_CASE("excesses are bounded") {
     f.policy.launch.pass.push_back("N" + std::to_string(i));
   }
   CHECK(compare(f.policy, f.places, f.ceiling).size() == kMaxExcesses);
+}
+
+TEST_CASE("hosts are admitted by an entry each; how they are looked at must not be weaker") {
+  Fixture f;
+  Limit& limit = f.limit("isolation.network");
+  f.policy.isolation.network.sni = SniCheck::off;
+  CHECK(f.fits());  // without a host it means nothing
+  f.policy.isolation.network.sni = SniCheck::match;
+  f.policy.isolation.network.allow = {{"api.example.org", {443}, false}};
+  f.places["isolation.network.allow[0]"] = {8, 9};
+  auto found = compare(f.policy, f.places, f.ceiling);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0] ==
+        Excess{"isolation.network", "'api.example.org:443' is asked for", "accepts no more than none", {8, 9}, {7, 3}});
+  limit.network.allow = {{"*.example.org", {80, 443}, false}};
+  CHECK(f.fits());
+  f.policy.isolation.network.allow[0].private_addresses = true;
+  CHECK_FALSE(f.fits());
+  limit.network.allow[0].private_addresses = true;
+  CHECK(f.fits());
+  f.policy.isolation.network.sni = SniCheck::flag;
+  found = compare(f.policy, f.places, f.ceiling);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].asked == "sni: flag is asked for by default");
+  CHECK(found[0].most == "accepts no less than sni: match");
+  limit.network.sni = SniCheck::off;
+  CHECK(f.fits());
+  f.policy.isolation.network.mode = NetworkMode::proxy;
+  CHECK_FALSE(f.fits());
+  limit.network.mode = NetworkMode::proxy;
+  CHECK(f.fits());
 }

@@ -277,12 +277,15 @@ TEST_CASE("sockets are listed by path, a sensitive one with a reason") {
         "4:28: an item of isolation.unix_sockets must not contain ..: '/x/../y'");
 }
 
-TEST_CASE("what the network and sockets may be is none") {
-  CHECK(faults("isolation: {network: {allow: [\"a.example:443\"], sni: match}}\n") ==
-        "4:23: isolation.network.allow is not supported by this version\n"
-        "4:49: isolation.network.sni is not supported by this version");
+TEST_CASE("the network is none or single hosts, which backend none cannot keep to") {
+  const Isolation hosts = accept("isolation: {network: {allow: [\"a.example:443\"], sni: off}}\n").isolation;
+  REQUIRE(hosts.network.allow.size() == 1);
+  CHECK(hosts.network.allow[0].host == "a.example");
+  CHECK(hosts.network.sni == cordon::policy::SniCheck::off);
+  CHECK(faults("isolation: {backend: none, reason: r, network: {allow: [\"a.example:443\"]}}\n") ==
+        "4:48: isolation.network allows single hosts, which isolation.backend: none cannot keep to");
   CHECK(faults("isolation: {network: {alow: []}}\n") == "4:23: unknown key 'alow'");
-  CHECK(faults("isolation: {network: {}}\n") == "4:22: isolation.network must be none, not a mapping");
+  CHECK(faults("isolation: {network: {}}\n") == "4:22: isolation.network allows nothing");
   CHECK(faults("isolation: {network: host}\n") == "4:22: isolation.network must be none, not 'host'");
   CHECK(faults("isolation: {network: ~}\n") == "4:22: isolation.network must be none, not nothing");
   CHECK(faults("isolation: {unix_sockets: all}\n") == "4:27: isolation.unix_sockets must be none, not 'all'");

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/egress_link.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace cordon::run {
+namespace {
+
+// As much as a hello may have, and the heads of its records.
+constexpr std::size_t kMaxEarlyBytes = 2 * egress::ClientHello::kMaxBytes;
+// Reads before other descriptors get their turn.
+constexpr int kTurns = 4;
+
+}  // namespace
+
+EgressLink::EgressLink(const Around& around, std::uint64_t number, UniqueFd inside, egress::Directory::Target target,
+                       std::uint16_t port)
+    : around_(around),
+      number_(number),
+      inside_(std::move(inside)),
+      target_(std::move(target)),
+      port_(port),
+      words_(target_.is_address ? std::string() : target_.host, port, around.sni),
+      timer_(around.loop, [this] { timed_out(); }),
+      quiet_timer_(around.loop, [this] { look_up(); }) {}
+
+EgressLink::~EgressLink() {
+  if (ticket_) {
+    around_.resolver.forget(*ticket_);
+  }
+}
+
+void EgressLink::start() {
+  began_ = monotonic_now();
+  no_delay(inside_.get());
+  auto poll = Poll::create(around_.loop, inside_.get(), [this](int events) { inside_ready(events); });
+  if (!poll) {
+    return deny("descriptor_limit");
+  }
+  inside_poll_ = std::move(*poll);
+  if (words_.state() != egress::WordsState::waiting) {
+    return judged(words_.state());
+  }
+  timer_.set(around_.limits.first_words_ms);
+  if (words_.may_dial_before()) {
+    quiet_timer_.set(around_.limits.quiet_ms);
+  }
+  inside_poll_->want(UV_READABLE);
+}
+
+void EgressLink::end(std::string_view how) { finish(how, true); }
+
+void EgressLink::inside_ready(int) {
+  if (stage_ == Stage::over) {
+    return;
+  }
+  if (words_.state() == egress::WordsState::waiting) {
+    return read_first_words();
+  }
+  if (stage_ == Stage::relay && pump(up_, inside_.get(), outside_.get()) && drain(down_, inside_.get())) {
+    watch();
+  }
+}
+
+void EgressLink::outside_ready(int) {
+  if (stage_ == Stage::relay && pump(down_, outside_.get(), inside_.get()) && drain(up_, outside_.get())) {
+    watch();
+  }
+}
+
+void EgressLink::read_first_words() {
+  const std::ptrdiff_t got = receive(inside_.get(), around_.buffer);
+  if (got == -EAGAIN || got == -EINTR) {
+    return;
+  }
+  if (got < 0) {
+    return finish("reset", true);
+  }
+  if (got == 0) {
+    inside_ended_early_ = true;
+    if (early_.empty() && !dialling_) {
+      return deny("closed_early");
+    }
+    return judged(words_.end());
+  }
+  quiet_timer_.stop();
+  if (early_.empty() && stage_ != Stage::words) {
+    timer_.set(around_.limits.first_words_ms);
+  }
+  const auto bytes = around_.buffer.first(static_cast<std::size_t>(got));
+  early_.insert(early_.end(), bytes.begin(), bytes.end());
+  const egress::WordsState state = words_.feed(bytes);
+  if (state == egress::WordsState::waiting && early_.size() > kMaxEarlyBytes) {
+    return deny("malformed");
+  }
+  if (state != egress::WordsState::waiting) {
+    judged(state);
+  }
+}
+
+void EgressLink::judged(egress::WordsState state) {
+  quiet_timer_.stop();
+  timer_.stop();
+  if (state == egress::WordsState::refused) {
+    const bool other_host = words_.why() == "sni_mismatch" || words_.why() == "host_mismatch";
+    return deny(words_.why(), {}, other_host ? entry_for(words_.named(), false) : std::string());
+  }
+  // Dialled while it was silent: what was written down then did not know this.
+  if (state == egress::WordsState::flagged && recorded_) {
+    EgressAttempt flagged = attempt();
+    flagged.why = words_.why();
+    flagged.named = words_.named();
+    if (!around_.log.attempt(EgressLog::Decision::flagged, flagged, monotonic_now())) {
+      return finish("audit_unavailable", true);
+    }
+  }
+  // Nothing is read until there is somebody to pass it on to.
+  inside_poll_->want(0);
+  if (stage_ == Stage::relay) {
+    // Connected while it was silent.
+    up_.rest = std::move(early_);
+    up_.rest_done = 0;
+    up_.bytes += up_.rest.size();
+    up_.ended = inside_ended_early_;
+    if (drain(up_, outside_.get())) {
+      watch();
+    }
+    return;
+  }
+  if (!dialling_) {
+    look_up();
+  } else {
+    timer_.set(around_.limits.connect_ms);
+  }
+}
+
+void EgressLink::look_up() {
+  if (dialling_ || stage_ == Stage::over) {
+    return;
+  }
+  dialling_ = true;
+  stage_ = Stage::lookup;
+  timer_.set(around_.limits.lookup_ms);
+  if (const auto address = target_.is_address ? egress::ip_address_from_text(target_.host) : std::nullopt) {
+    return resolved({*address});
+  }
+  ticket_ = around_.resolver.resolve(target_.host, [this](const Resolver::Addresses& addresses) {
+    ticket_.reset();
+    if (stage_ != Stage::over) {
+      resolved(addresses);
+    }
+  });
+}
+
+// The addresses of this answer and no others: what is checked is what is connected to.
+void EgressLink::resolved(const Resolver::Addresses& addresses) {
+  if (addresses.empty()) {
+    return deny("not_resolved");
+  }
+  const bool private_addresses = target_.rule->private_addresses;
+  std::vector<egress::IpAddress> fit;
+  std::optional<std::pair<egress::Scope, egress::IpAddress>> unfit;
+  for (const egress::IpAddress& address : addresses) {
+    egress::Scope scope = egress::scope_of(address, {});
+    if (scope == egress::Scope::global && is_own_address(address)) {
+      scope = egress::Scope::own;
+    }
+    if (egress::may_connect(scope, private_addresses)) {
+      fit.push_back(address);
+    } else if (!unfit || egress::is_private_scope(unfit->first)) {
+      unfit = {scope, address};  // the worst is what is told
+    }
+  }
+  if (fit.empty()) {
+    const bool can_be_allowed = egress::is_private_scope(unfit->first);
+    return deny(text::cat(egress::name(unfit->first), "_address"), unfit->second,
+                can_be_allowed ? entry_for(target_.host, true) : std::string());
+  }
+  dial(std::move(fit));
+}
+
+void EgressLink::dial(std::vector<egress::IpAddress> addresses) {
+  stage_ = Stage::connect;
+  EgressAttempt now = attempt();
+  if (addresses.size() == 1) {
+    now.address = addresses.front();
+  }
+  const bool flagged = words_.state() == egress::WordsState::flagged;
+  now.why = flagged ? words_.why() : std::string_view();
+  now.named = flagged ? words_.named() : std::string();
+  // Before a byte leaves. What cannot be written down does not happen.
+  if (!around_.log.attempt(flagged ? EgressLog::Decision::flagged : EgressLog::Decision::allowed, now,
+                           monotonic_now())) {
+    return finish("audit_unavailable", true);
+  }
+  recorded_ = true;
+  timer_.set(around_.limits.connect_ms);
+  dialer_ = std::make_unique<Dialer>(around_.loop, in_turn(addresses), port_,
+                                     [this](Dialer::Outcome outcome) { connected(std::move(outcome)); });
+}
+
+void EgressLink::connected(Dialer::Outcome outcome) {
+  if (stage_ != Stage::connect) {
+    return;
+  }
+  if (!outcome.fd) {
+    return finish(
+        outcome.error_number == EMFILE || outcome.error_number == ENFILE ? "descriptor_limit" : "not_connected", true);
+  }
+  outside_ = std::move(outcome.fd);
+  address_ = outcome.address;
+  auto poll = Poll::create(around_.loop, outside_.get(), [this](int events) { outside_ready(events); });
+  if (!poll) {
+    return finish("descriptor_limit", true);
+  }
+  outside_poll_ = std::move(*poll);
+  stage_ = Stage::relay;
+  if (words_.state() != egress::WordsState::waiting) {
+    up_.rest = std::move(early_);
+    up_.bytes = up_.rest.size();
+    up_.ended = inside_ended_early_;
+  }
+  if (drain(up_, outside_.get())) {
+    watch();
+  }
+}
+
+// Reads what there is and writes it on. False: the link is over.
+bool EgressLink::pump(Way& way, int from, int to) {
+  for (int turn = 0; turn < kTurns && !way.ended && !way.pending(); ++turn) {
+    const std::ptrdiff_t got = receive(from, around_.buffer);
+    if (got == -EAGAIN || got == -EINTR) {
+      break;
+    }
+    if (got < 0) {
+      finish("reset", true);
+      return false;
+    }
+    if (got == 0) {
+      way.ended = true;
+      break;
+    }
+    const auto bytes = around_.buffer.first(static_cast<std::size_t>(got));
+    way.bytes += bytes.size();
+    std::ptrdiff_t sent = send_some(to, bytes);
+    if (sent < 0 && sent != -EAGAIN && sent != -EINTR) {
+      finish("reset", true);
+      return false;
+    }
+    sent = std::max<std::ptrdiff_t>(sent, 0);
+    const auto left = bytes.subspan(static_cast<std::size_t>(sent));
+    way.rest.assign(left.begin(), left.end());
+    way.rest_done = 0;
+    if (bytes.size() < around_.buffer.size()) {
+      break;
+    }
+  }
+  return drain(way, to);
+}
+
+// Writes what waits, and passes the end on behind it. False: the link is over.
+bool EgressLink::drain(Way& way, int to) {
+  while (way.pending()) {
+    const std::ptrdiff_t sent = send_some(to, std::span(way.rest).subspan(way.rest_done));
+    if (sent == -EAGAIN || sent == -EINTR) {
+      return true;
+    }
+    if (sent < 0) {
+      finish("reset", true);
+      return false;
+    }
+    way.rest_done += static_cast<std::size_t>(sent);
+  }
+  if (!way.rest.empty()) {
+    way.rest = {};  // its memory too: most links have nothing waiting
+    way.rest_done = 0;
+  }
+  if (way.ended && !way.shut) {
+    way.shut = true;
+    ::shutdown(to, SHUT_WR);
+  }
+  if (up_.shut && down_.shut) {
+    finish("closed", false);
+    return false;
+  }
+  return true;
+}
+
+// A side is read while what was read from it could be written.
+void EgressLink::watch() {
+  const bool words_open = words_.state() == egress::WordsState::waiting;
+  const bool read_inside = words_open || (!up_.ended && !up_.pending());
+  inside_poll_->want((read_inside ? UV_READABLE : 0) | (down_.pending() ? UV_WRITABLE : 0));
+  outside_poll_->want((!down_.ended && !down_.pending() ? UV_READABLE : 0) | (up_.pending() ? UV_WRITABLE : 0));
+  if (!words_open || early_.empty()) {
+    timer_.set(around_.limits.idle_ms);
+  }
+}
+
+void EgressLink::timed_out() {
+  if (stage_ == Stage::words || (words_.state() == egress::WordsState::waiting && !early_.empty())) {
+    return deny("slow");
+  }
+  switch (stage_) {
+    case Stage::lookup:
+      return deny("not_resolved");
+    case Stage::connect:
+      return finish("not_connected", true);
+    case Stage::relay:
+      return finish("idle", true);
+    case Stage::words:
+    case Stage::over:
+      return;
+  }
+}
+
+EgressAttempt EgressLink::attempt() const {
+  EgressAttempt out;
+  out.number = number_;
+  out.host = target_.host;
+  out.port = port_;
+  return out;
+}
+
+std::string EgressLink::entry_for(std::string_view host, bool private_addresses) const {
+  if (host.empty() || host.starts_with("metadata.")) {
+    return {};
+  }
+  return private_addresses ? text::cat("{host: ", host, ", ports: [", port_, "], private: true}")
+                           : text::cat("\"", host, ':', port_, '"');
+}
+
+void EgressLink::deny(std::string_view why, std::optional<egress::IpAddress> address, std::string entry) {
+  EgressAttempt denied = attempt();
+  denied.why = why;
+  denied.address = address;
+  denied.named = words_.named();
+  denied.policy_entry = std::move(entry);
+  around_.log.attempt(EgressLog::Decision::denied, denied, monotonic_now());
+  // Where it was dialled before its first words came, it has a record already, and gets one of its end.
+  finish("denied", true);
+}
+
+void EgressLink::finish(std::string_view how, bool with_reset) {
+  if (stage_ == Stage::over) {
+    return;
+  }
+  stage_ = Stage::over;
+  if (recorded_) {
+    EgressEnd end;
+    end.number = number_;
+    end.host = target_.host;
+    end.port = port_;
+    end.bytes_up = up_.bytes;
+    end.bytes_down = down_.bytes;
+    end.ms = monotonic_now() - began_;
+    end.how = how;
+    end.address = address_;
+    around_.log.ended(end, monotonic_now());
+  }
+  timer_.stop();
+  quiet_timer_.stop();
+  if (inside_poll_) {
+    inside_poll_->close();
+  }
+  if (outside_poll_) {
+    outside_poll_->close();
+  }
+  if (with_reset) {
+    reset(std::move(inside_));
+    reset(std::move(outside_));
+  }
+  inside_.reset();
+  outside_.reset();
+  up_.rest = {};
+  down_.rest = {};
+  early_ = {};
+  around_.over(number_);
+}
+
+}  // namespace cordon::run
