@@ -85,6 +85,7 @@ void append_entry(std::vector<std::string>& out, const sandbox::ViewEntry& entry
       out.insert(out.end(), {"--proc", entry.target});
       break;
     case Kind::file:
+    case Kind::link:
     case Kind::freeze:
     case Kind::cover:
       break;

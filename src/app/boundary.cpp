@@ -84,7 +84,8 @@ std::string heading(const sandbox::Plan& plan, std::string_view guarantee, Style
 }
 
 // The plan of the server with the probe in its place; without masks where a backend has none.
-Result<sandbox::Plan> plan_probe(const BoundaryTrial& trial, const boundary::Canaries& canaries) {
+Result<sandbox::Plan> plan_probe(const BoundaryTrial& trial, const boundary::Canaries& canaries,
+                                 std::string_view lingering = {}) {
   std::optional<Error> first;
   for (const boundary::Grants grants : {boundary::Grants::masked, boundary::Grants::plain}) {
     const sandbox::LaunchSpec spec = canaries.beside(trial.spec, grants);
@@ -92,13 +93,32 @@ Result<sandbox::Plan> plan_probe(const BoundaryTrial& trial, const boundary::Can
     if (!host) {
       return std::unexpected(host.error());
     }
-    Result<sandbox::Plan> plan = canaries.plan(spec, *host);
+    Result<sandbox::Plan> plan = canaries.plan(spec, *host, lingering);
     if (plan) {
       return plan;
     }
     first = first ? first : plan.error();
   }
   return std::unexpected(*first);
+}
+
+// Whether all ends with the launch is for our own stage to see to; of others it is asked.
+Status look_for_what_is_left(const BoundaryTrial& trial, const boundary::Canaries& canaries, const std::string& stage,
+                             std::vector<boundary::Finding>& findings) {
+  for (const bool killed : {false, true}) {
+    const Result<sandbox::Plan> plan = plan_probe(trial, canaries, killed ? "killed" : "at_end");
+    if (!plan) {
+      return std::unexpected(plan.error());
+    }
+    Result<boundary::Finding> finding =
+        boundary::left_behind(*plan, canaries, {.launch = {.stage_path = stage}}, killed);
+    if (!finding) {
+      return std::unexpected(finding.error());
+    }
+    findings.push_back(std::move(*finding));
+    boundary::judge(findings, *plan);
+  }
+  return {};
 }
 
 }  // namespace
@@ -156,6 +176,11 @@ Result<TriedBoundary> try_boundary(const BoundaryTrial& trial) {
         boundary::look(*plan, **canaries, {.launch = {.stage_path = stage}, .interrupted = trial.interrupted});
     if (!findings) {
       return std::unexpected(findings.error());
+    }
+    if (trial.spec.from_template) {
+      if (const Status left = look_for_what_is_left(trial, **canaries, stage, *findings); !left) {
+        return std::unexpected(left.error());
+      }
     }
     return TriedBoundary{std::move(*plan), std::move(*findings)};
   }

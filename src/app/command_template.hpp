@@ -11,11 +11,6 @@
 
 namespace cordon::app {
 
-// The item {command} becomes the words of the command, one item each; {cwd} in an item the folder to start in. Nothing
-// is split or quoted: no shell sees it.
-std::vector<std::string> expand_template(const std::vector<std::string>& items, const std::vector<std::string>& command,
-                                         const std::string& cwd);
-
 // With `backend: command` what is started, and so what is fingerprinted, is the whole line.
 // policy_invalid when launch.cwd is none that a template could be told.
 Status put_in_template(const policy::Policy& policy, std::vector<std::string>& command, sandbox::LaunchSpec& spec);

@@ -33,7 +33,8 @@ std::string grant_line(std::string_view access, std::string_view outside, std::s
 const ViewEntry* entry_for(const sandbox::Plan& plan, std::string_view path) {
   const ViewEntry* found = nullptr;
   for (const ViewEntry& entry : plan.view) {
-    const bool counts = entry.kind != EntryKind::directory && entry.kind != EntryKind::symlink && !entry.optional;
+    const bool counts = entry.kind != EntryKind::directory && entry.kind != EntryKind::symlink &&
+                        entry.kind != EntryKind::link && !entry.optional;
     if (counts && is_within(path, entry.target) && (found == nullptr || entry.target.size() >= found->target.size())) {
       found = &entry;
     }
@@ -167,6 +168,7 @@ std::optional<Finding> about_path(const Complaint& complaint, const Surroundings
       return Finding{text::cat(shown_path(complaint.path), " is the sandbox's own and stays as it is"), {}};
     case EntryKind::directory:
     case EntryKind::symlink:
+    case EntryKind::link:
       break;
   }
   return std::nullopt;

@@ -22,6 +22,7 @@
 #include "sandbox/probe_host.hpp"
 #include "sandbox/select.hpp"
 #include "sandbox/steering.hpp"
+#include "sandbox/view.hpp"
 
 namespace cordon::app {
 namespace {
@@ -78,7 +79,10 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
   const policy::Policy& policy = request.loaded.policy;
   std::optional<sandbox::Plan> plan;
   std::vector<sandbox::SteeringGap> gaps;
-  const auto admit_spec = [&](const sandbox::LaunchSpec& spec) -> Status {
+  const auto admit_spec = [&](sandbox::LaunchSpec spec) -> Status {
+    if (request.to_confirm && spec.from_template) {
+      spec.require.clear();
+    }
     Result<sandbox::HostFacts> host = sandbox::probe_host(spec, request.caller.home);
     if (!host) {
       return std::unexpected(host.error());
@@ -92,6 +96,9 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
     }
     plan = std::move(*selected);
     gaps = std::move(host->steering_gaps);
+    if (sandbox::holds_links(plan->view)) {
+      std::erase_if(gaps, [](const sandbox::SteeringGap& gap) { return gap.link; });
+    }
     if (request.trace) {
       if (Status admitted = admit_trace(*plan); !admitted) {
         return admitted;

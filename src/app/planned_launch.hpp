@@ -34,6 +34,7 @@ struct PlanRequest {
   std::vector<std::string> own_files = {};  // more that no write grant may reach
   std::string expected_facts = {};          // digest of the execution facts; empty: any
   bool trace = false;                       // unsupported_isolation where that cannot be done
+  bool to_confirm = false;  // a template's guarantees are not known yet, and so cannot be required: to find out
 };
 
 // Nothing is started yet. What prepare_launch gives, unsupported_isolation when this host cannot do it, and

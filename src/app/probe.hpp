@@ -3,6 +3,7 @@
 // probe: is a server's sandbox what its plan says? Tried from inside, under the very plan that `run` would make.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "app/session_context.hpp"
 #include "app/style.hpp"
 #include "base/error.hpp"
+#include "sandbox/host_facts.hpp"
 #include "sandbox/plan.hpp"
 
 namespace cordon::app {
@@ -26,7 +28,10 @@ struct ProbeReport {
   std::string server = {};
   std::string what = {};  // how it was tried
   TriedBoundary tried = {};
+  // With a template: what was recorded of it for the next launches.
+  std::optional<std::vector<sandbox::ConfirmedDetail>> confirmed = {};
 
+  bool found() const;  // something was crossed that the plan, or a template, is to hold
   std::string text(Style style) const;
   std::string json() const;  // docs/formats/probe.md
 };

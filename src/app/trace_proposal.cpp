@@ -29,8 +29,8 @@ bool is_policy_grant(const ViewEntry& entry) { return entry.grant && !entry.sock
 const ViewEntry* deepest(const sandbox::Plan& plan, std::string_view path, bool with_steering) {
   const ViewEntry* found = nullptr;
   for (const ViewEntry& entry : plan.view) {
-    const bool counts = entry.kind != EntryKind::directory && entry.kind != EntryKind::symlink && !entry.optional &&
-                        (with_steering || !entry.steering);
+    const bool counts = entry.kind != EntryKind::directory && entry.kind != EntryKind::symlink &&
+                        entry.kind != EntryKind::link && !entry.optional && (with_steering || !entry.steering);
     if (counts && is_within(path, entry.target) && (found == nullptr || entry.target.size() >= found->target.size())) {
       found = &entry;
     }

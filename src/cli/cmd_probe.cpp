@@ -46,7 +46,7 @@ class Probe final : public Command {
       return report(probed.error());
     }
     print_out(format_ == "json" ? probed->json() + '\n' : probed->text(style_for(STDOUT_FILENO, invocation.caller)));
-    return probed->tried.breached() ? kFinding : kFine;
+    return probed->found() ? kFinding : kFine;
   }
 
  private:

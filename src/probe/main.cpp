@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -63,9 +64,36 @@ int hold() {
   return 0;
 }
 
+// Leaves a process behind that holds our stdout, in a session of its own, for some seconds. Which pipe that is, is
+// said, since whoever passes streams on would close another one.
+int linger(bool at_end) {
+  constexpr unsigned kSeconds = 10;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setsid();
+    ::close(STDIN_FILENO);
+    ::close(STDERR_FILENO);
+    ::sleep(kSeconds);
+    ::_exit(0);
+  }
+  struct stat stream = {};
+  if (child < 0 || ::fstat(STDOUT_FILENO, &stream) != 0) {
+    return 1;
+  }
+  std::printf("{\"id\":\"lingering\",\"stdout\":%llu}\n", static_cast<unsigned long long>(stream.st_ino));
+  std::fflush(stdout);
+  if (!at_end) {
+    ::sleep(kSeconds);
+  }
+  return 0;
+}
+
 int run(const Request& request) {
   Lines lines;
   const std::string missing = missing_token(request);
+  if (request.has("linger") && missing.empty()) {
+    return linger(request.one("linger") == "at_end");
+  }
   Result asked;
   asked.equal("token", "planted", missing.empty() ? "planted" : missing);
   lines.print(asked.line("probe.token", "filesystem", "the launcher's token"));

@@ -81,7 +81,9 @@ void signal_init(const Request& request, Result& result) {
 }
 
 void trace_init(const Request&, Result& result) {
-  result.denied("ptrace", [] { return result_of(::ptrace(PTRACE_ATTACH, 1, nullptr, nullptr)); });
+  // Not ATTACH, which would stop it. Whoever has traced it lets go of it when it ends.
+  result.denied("ptrace",
+                [] { return in_child([] { return result_of(::ptrace(PTRACE_SEIZE, 1, nullptr, nullptr)); }); });
 }
 
 void trace(const Request&, Result& result) {

@@ -249,7 +249,7 @@ Statements container_statements(const LaunchSpec& spec, const HostFacts& facts, 
   out.enforced("processes.own", "pid namespace");
   out.enforced("processes.end", "own init; the container is removed by name");
   out.enforced("ipc.own", text::cat("ipc namespace", facts.landlock_abi >= 6 ? ", Landlock scopes" : ""));
-  out.say(steering_guarantee(facts)).say(unix_socket_guarantee(spec, facts, view));
+  out.say(steering_guarantee(facts, view)).say(unix_socket_guarantee(spec, facts, view));
   out.enforced("syscalls.privileges", "no_new_privs, capabilities zero");
   say_filter(out, spec, facts);
   out.enforced("environment.listed", "listed variables and those of the image");
@@ -313,6 +313,7 @@ Result<Plan> container_plan(const LaunchSpec& spec, const HostFacts& facts, cons
   if (!view) {
     return std::unexpected(view.error());
   }
+  leave_links(*view);
   plan->view = std::move(*view);
   if (Status paths = check_paths(*plan); !paths) {
     return std::unexpected(paths.error());

@@ -153,6 +153,7 @@ struct SteeringPlace {
   std::string path = {};
   bool absent = false;
   bool file = false;
+  bool link = false;  // a symlink, to `text`; what it leads to is a place of its own
   std::string text = {};
 };
 
@@ -161,6 +162,7 @@ struct SteeringGap {
   std::string reason = {};  // code of docs/isolation.md
   std::string path = {};
   bool accepted = false;  // the grant has a reason
+  bool link = false;      // none where symlinks can be mounted: the place is listed, and what it leads to as well
 };
 
 struct HostFacts {

@@ -25,6 +25,7 @@ enum class EntryKind : std::uint8_t {
   device,     // a character device of the outside, checked by its numbers
   file,       // with `text` as content
   symlink,    // to `text`
+  link,       // a symlink of a grant, leading to `text`, mounted on itself so that it stays
   proc,       // fresh procfs; `text`: mount options
   freeze,     // what is there becomes read-only
   cover,      // what is there is hidden by something empty

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "sandbox/command_template.hpp"
 #include "sandbox/paths.hpp"
 #include "sandbox/view.hpp"
 
@@ -218,7 +219,12 @@ Result<Plan> common_plan(const LaunchSpec& spec, const HostFacts& facts, std::st
   plan.argv = spec.argv;
   plan.executable = spec.executable.empty() ? spec.argv.front() : spec.executable;
   plan.executable_identity = facts.program.identity;
-  if (spec.stand_in) {
+  if (spec.stand_in && spec.from_template) {
+    std::vector<std::string> command = spec.stand_in->argv;
+    command.at(0) = spec.stand_in->program;
+    plan.argv = expand_template(spec.template_items, command, "{cwd}");
+    plan.argv.at(0) = spec.argv.front();
+  } else if (spec.stand_in) {
     plan.argv = spec.stand_in->argv;
     plan.executable = spec.stand_in->program;
     plan.executable_identity = {spec.stand_in->device, spec.stand_in->inode};
@@ -266,7 +272,7 @@ Statements isolated_statements(const LaunchSpec& spec, const HostFacts& facts, s
   say_limits(out, spec, facts.groups);
   // The user namespace of the launch has its own count, which holds nothing but the launch.
   out.enforced("limits.processes", "RLIMIT_NPROC in a user namespace of its own");
-  out.say(steering_guarantee(facts));
+  out.say(steering_guarantee(facts, view));
   out.say(unix_socket_guarantee(spec, facts, view));
   return out;
 }

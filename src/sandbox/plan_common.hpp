@@ -52,7 +52,7 @@ Guarantee unix_socket_guarantee(const LaunchSpec& spec, const HostFacts& facts, 
 UnixSockets allowed_unix_sockets(const LaunchSpec& spec, const HostFacts& facts, std::span<const ViewEntry> view);
 
 // filesystem.steering: is what steers other programs covered wherever the server can write?
-Guarantee steering_guarantee(const HostFacts& facts);
+Guarantee steering_guarantee(const HostFacts& facts, std::span<const ViewEntry> view);
 
 // `places` when the plan puts something somewhere, else nothing. It comes before `sources`.
 std::vector<Step> place_steps(const Plan& plan);

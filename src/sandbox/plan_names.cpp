@@ -30,6 +30,8 @@ std::string_view name(EntryKind kind) {
       return "file";
     case EntryKind::symlink:
       return "symlink";
+    case EntryKind::link:
+      return "link";
     case EntryKind::proc:
       return "proc";
     case EntryKind::freeze:

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <deque>
+#include <filesystem>
 #include <memory>
 #include <set>
 
@@ -74,6 +75,15 @@ std::string short_text(const std::string& path) {
   return content;
 }
 
+// Where a symlink leads; empty when it is none.
+std::string link_text(const std::string& path) {
+  std::array<char, 4096> buffer = {};
+  const ssize_t length = ::readlink(path.c_str(), buffer.data(), buffer.size());
+  return length > 0 && static_cast<std::size_t>(length) < buffer.size()
+             ? std::string(buffer.data(), static_cast<std::size_t>(length))
+             : std::string();
+}
+
 std::string_view first_line(std::string_view content) {
   return content.substr(0, std::min(content.find('\n'), content.size()));
 }
@@ -103,12 +113,14 @@ class Search {
     int depth = 0;
   };
 
-  void gap(std::string_view reason, const std::string& path) {
+  void gap(std::string_view reason, const std::string& path, bool link = false) {
     const bool accepted = is_accepted(path);
-    const auto same = [&](const SteeringGap& one) { return one.reason == reason && one.accepted == accepted; };
+    const auto same = [&](const SteeringGap& one) {
+      return one.reason == reason && one.accepted == accepted && one.link == link;
+    };
     // One of a kind is enough to say so.
     if (std::ranges::none_of(facts_.steering_gaps, same)) {
-      facts_.steering_gaps.push_back({std::string(reason), path, accepted});
+      facts_.steering_gaps.push_back({std::string(reason), path, accepted, link});
     }
   }
 
@@ -150,10 +162,20 @@ class Search {
       add({.path = path, .file = !S_ISDIR(status.st_mode)});
       return;
     }
-    // A symlink cannot be mounted on: what it leads to is covered, itself it can be replaced.
-    gap("symlink", path);
+    // Not everybody can mount on a symlink. Whoever cannot covers what it leads to, and the link can be replaced.
     const std::string real = real_path(path);
-    if (struct stat target = {}; !real.empty() && writable(real) && look(real, target)) {
+    const std::string named = link_text(path);
+    const std::string place = writable_place(real);
+    // Through another symlink the server could lead it elsewhere; a whole grant cannot be covered.
+    const std::string folder(parent_path(path));
+    const std::string leads_to = named.starts_with('/') ? named : text::cat(folder, "/", named);
+    const bool steady = !real.empty() && !named.empty() && place != real && real_path(folder) == folder &&
+                        real == std::filesystem::path(leads_to).lexically_normal().string();
+    gap("symlink", path, steady);
+    if (steady) {
+      add({.path = path, .link = true, .text = named});
+    }
+    if (struct stat target = {}; !place.empty() && place != real && look(real, target)) {
       add({.path = real, .file = !S_ISDIR(target.st_mode)});
     }
   }

@@ -44,7 +44,7 @@ struct Mount {
 
 // What is started in place of the server while everything is planned for the server: a look from inside.
 struct StandIn {
-  std::string program = {};  // absolute, real, shown by a mount of the spec
+  std::string program = {};  // absolute, real, shown by a mount of the spec; with a template, by the template's program
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::vector<std::string> argv = {};
@@ -83,10 +83,11 @@ struct LaunchSpec {
   egress::Rules network = {};                     // hosts that may be reached; none: no network at all
   std::vector<std::string> runtime = {"system"};  // presets: node, python, java, browser, system, none
   BackendChoice backend = BackendChoice::automatic;
-  std::string srt = {};                   // absolute path of the package's dist/cli.js, for BackendChoice::srt
-  bool from_template = false;             // argv is a template's whole command line, for BackendChoice::command
-  std::string none_reason = {};           // from the policy, for BackendChoice::none
-  std::vector<std::string> require = {};  // guarantee names; with `none` the caller passes only what was written
+  std::string srt = {};                          // absolute path of the package's dist/cli.js, for BackendChoice::srt
+  bool from_template = false;                    // argv is a template's whole command line, for BackendChoice::command
+  std::vector<std::string> template_items = {};  // that line with "{command}" in place of the server's, for a StandIn
+  std::string none_reason = {};                  // from the policy, for BackendChoice::none
+  std::vector<std::string> require = {};         // guarantee names; with `none` the caller passes only what was written
   bool proc_minimal = false;
   bool syscall_filter = true;
   bool strict_syscalls = false;

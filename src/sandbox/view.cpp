@@ -142,7 +142,8 @@ std::vector<ViewEntry> pins(const std::vector<ViewEntry>& view) {
     mounted.insert(entry.target);
   }
   for (const ViewEntry& entry : view) {
-    if ((entry.kind != EntryKind::bind && entry.kind != EntryKind::cover) || entry.optional) {
+    const bool stays = entry.kind == EntryKind::bind || entry.kind == EntryKind::cover || entry.kind == EntryKind::link;
+    if (!stays || entry.optional) {
       continue;
     }
     for (std::string folder(parent_path(entry.target)); folder != "/"; folder = std::string(parent_path(folder))) {

@@ -49,6 +49,11 @@ Result<std::vector<ViewEntry>> program_view(const LaunchSpec& spec, const HostFa
 // Read-only covers for what steers other programs below the write grants, sorted.
 std::vector<ViewEntry> steering_view(const LaunchSpec& spec, const HostFacts& facts);
 
+// Takes the symlinks out that a backend cannot mount on.
+void leave_links(std::vector<ViewEntry>& view);
+// Are there any, so that the gaps that they would leave are none?
+bool holds_links(std::span<const ViewEntry> view);
+
 // Presets and grants, judged without building anything: policy_invalid when one makes no sense.
 Status check_grants(const LaunchSpec& spec, const HostFacts& facts);
 

@@ -46,6 +46,15 @@ std::vector<ViewEntry> steering_view(const LaunchSpec& spec, const HostFacts& fa
       }
       // A folder that is put there shows another empty one: its own is where launches agree about it
       // (stage/places.cpp).
+      if (place.link) {
+        covers.push_back({.kind = EntryKind::link,
+                          .target = std::move(target),
+                          .source = place.path,
+                          .text = place.text,
+                          .grant = true,
+                          .steering = true});
+        continue;
+      }
       covers.push_back({.kind = place.absent && !place.file ? EntryKind::cover : EntryKind::bind,
                         .target = std::move(target),
                         .source = place.path,
@@ -61,9 +70,21 @@ std::vector<ViewEntry> steering_view(const LaunchSpec& spec, const HostFacts& fa
   return covers;
 }
 
-Guarantee steering_guarantee(const HostFacts& facts) {
+void leave_links(std::vector<ViewEntry>& view) {
+  std::erase_if(view, [](const ViewEntry& entry) { return entry.kind == EntryKind::link; });
+}
+
+bool holds_links(std::span<const ViewEntry> view) {
+  return std::ranges::find(view, EntryKind::link, &ViewEntry::kind) != view.end();
+}
+
+Guarantee steering_guarantee(const HostFacts& facts, std::span<const ViewEntry> view) {
+  const bool links = holds_links(view);
   Guarantee out{.name = "filesystem.steering", .strength = Strength::enforced, .reason = "read-only covers"};
   for (const SteeringGap& gap : facts.steering_gaps) {
+    if (gap.link && links) {
+      continue;
+    }
     if (!gap.accepted) {
       out.strength = Strength::partial;
       out.reason = gap.reason;

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "app/doctor.hpp"
+#include "app/planned_launch.hpp"
 #include "app/probe.hpp"
 #include "app/temp_folder.hpp"
 #include "base/text.hpp"
@@ -37,13 +38,15 @@ Caller installed(const TempFolder& temp) {
   return caller;
 }
 
+std::string policy_with(const TempFolder& temp, const std::string& isolation) {
+  return temp.file("p/one.yaml", text::cat("version: 1\nserver: one\nlaunch:\n  command: [/bin/true]\n"
+                                           "  environment:\n    secrets: {T: {from_command: [touch, ",
+                                           temp.at("fetched"), "]}}\nisolation:\n", isolation));
+}
+
 Result<ProbeReport> probe(const TempFolder& temp, const Caller& caller, const std::string& isolation,
                           const std::function<void(sandbox::Plan&)>& alter = {}) {
-  const std::string file =
-      temp.file("p/one.yaml", text::cat("version: 1\nserver: one\nlaunch:\n  command: [/bin/true]\n"
-                                        "  environment:\n    secrets: {T: {from_command: [touch, ",
-                                        temp.at("fetched"), "]}}\nisolation:\n", isolation));
-  const Result<LoadedPolicy> loaded = load_policy(caller, {"", file});
+  const Result<LoadedPolicy> loaded = load_policy(caller, {"", policy_with(temp, isolation)});
   REQUIRE(loaded.has_value());
   return probe_policy({caller, *loaded, {}, alter});
 }
@@ -188,4 +191,52 @@ TEST_CASE("doctor takes back what the probe disproves") {
   CHECK(says(broken->text({}), "syscalls      breached"));
   CHECK(says(broken->text({}), "native: syscalls.filter: syscalls.filter_on: "));
   CHECK(says(broken->json(), R"("syscalls":"breached")"));
+}
+
+TEST_CASE("command: what a template holds is known once it was probed, and what it does not is refused") {
+  if (!std::filesystem::exists("/usr/bin/bwrap")) {
+    std::fprintf(stderr, "SKIPPED: no bwrap, which stands for an organisation's own program here\n");
+    return;
+  }
+  const TempFolder temp;
+  const Caller caller = installed(temp);
+  const auto isolation = [&](std::string_view require, std::string_view flags) {
+    return text::cat("  backend: command\n  require: [", require, "]\n  template: [/usr/bin/bwrap, --unshare-user, ",
+                     "--unshare-pid, --unshare-ipc, --new-session, ", flags,
+                     " --ro-bind, /usr, /usr, --symlink, usr/lib, /lib, --symlink, usr/lib64, /lib64, --symlink, "
+                     "usr/bin, /bin, --proc, /proc, --dev, /dev, --ro-bind, ",
+                     caller.probe_path(), ", ", caller.probe_path(), ", \"{command}\"]\n");
+  };
+  const auto planned = [&](const std::string& text, LaunchRequest::Depth depth = LaunchRequest::Depth::show) {
+    const Result<LoadedPolicy> loaded = load_policy(caller, {"", policy_with(temp, text)});
+    REQUIRE(loaded.has_value());
+    const auto plan = plan_launch({.caller = caller, .loaded = *loaded, .depth = depth});
+    return plan ? std::string("planned") : plan.error().to_string();
+  };
+  const std::string closed = isolation("network, descriptors, ipc", "--unshare-net, --die-with-parent,");
+  CHECK(says(planned(closed), "reason unconfirmed"));
+  const Result<ProbeReport> report = probe(temp, caller, closed);
+  if (skipped(report)) {
+    return;
+  }
+  REQUIRE_MESSAGE(report.has_value(), report.error().to_string());
+  const std::string text = report->text({});
+  CHECK(says(text, "  confirmed: filesystem.read, network.outside, processes.end, "));
+  CHECK(says(text, "crossed, and so refused where required: "));  // it filters no system call
+  CHECK(report->found());
+  CHECK(planned(closed) == "planned");
+  // The values of secrets, which only a launch has, are not what was tried.
+  CHECK_MESSAGE(!says(planned(closed, LaunchRequest::Depth::start), "unconfirmed"),
+                planned(closed, LaunchRequest::Depth::start));
+  // The same plan, but for what is asked of it.
+  CHECK(says(planned(isolation("syscalls", "--unshare-net, --die-with-parent,")), "reason breached"));
+  CHECK(says(planned(isolation("network", "--unshare-net,")), "reason unconfirmed"));
+
+  const std::string open = isolation("network", "");
+  const Result<ProbeReport> crossed = probe(temp, caller, open);
+  REQUIRE_MESSAGE(crossed.has_value(), crossed.error().to_string());
+  CHECK(says(crossed->text({}), "expected       processes.left_when_killed"));
+  CHECK(says(crossed->text({}), "expected       network.loopback_outside"));
+  CHECK(says(planned(open), "reason breached"));
+  CHECK(left_over(caller) == 0);
 }

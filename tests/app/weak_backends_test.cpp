@@ -11,6 +11,7 @@
 #include "app/host_home.hpp"
 #include "app/launch_plan.hpp"
 #include "app/temp_folder.hpp"
+#include "sandbox/command_template.hpp"
 #include "sandbox/select.hpp"
 
 using namespace cordon;
@@ -100,9 +101,10 @@ TEST_CASE("started by root, these folders lie where the server's account can rea
 }
 
 TEST_CASE("a template takes the command as items of its own, and nothing is split") {
-  CHECK(expand_template({"/usr/bin/runsc", "--cwd={cwd}", "{command}", "end"}, {"sh", "-c", "a b; {cwd}"}, "/data") ==
+  CHECK(sandbox::expand_template({"/usr/bin/runsc", "--cwd={cwd}", "{command}", "end"}, {"sh", "-c", "a b; {cwd}"},
+                                 "/data") ==
         std::vector<std::string>{"/usr/bin/runsc", "--cwd=/data", "sh", "-c", "a b; {cwd}", "end"});
-  CHECK(expand_template({"/x", "{cwd}{cwd}"}, {}, "{cwd}") == std::vector<std::string>{"/x", "{cwd}{cwd}"});
+  CHECK(sandbox::expand_template({"/x", "{cwd}{cwd}"}, {}, "{cwd}") == std::vector<std::string>{"/x", "{cwd}{cwd}"});
 }
 
 TEST_CASE("with a template the whole line is what is started and what is pinned") {

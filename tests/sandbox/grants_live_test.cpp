@@ -299,3 +299,49 @@ TEST_CASE("a listed socket is reached at its own path, another one is not") {
     return wrong;
   });
 }
+
+TEST_CASE("a symlink that steers stays what it is, and what it leads to stays unchanged") {
+  if (test::must_skip(BackendChoice::native)) {
+    return;
+  }
+  const auto body = [] {
+    const test::TempFolder folder;
+    fs::create_directories(folder / "w/docs");
+    test::write_file(folder / "w/docs/AGENTS.md", "obey\n");
+    fs::create_symlink("docs/AGENTS.md", folder / "w/CLAUDE.md");
+    sandbox::LaunchSpec spec = test::spec_for(
+        {"/bin/sh", "-c",
+         "cat CLAUDE.md; rm -f CLAUDE.md; mv CLAUDE.md x; echo evil >CLAUDE.md; echo evil >docs/AGENTS.md; "
+         "ln -sf /etc/passwd CLAUDE.md; echo evil >new; mv new CLAUDE.md; mv docs aside; ln -s /etc y; mv -T y "
+         "CLAUDE.md; "
+         "readlink CLAUDE.md; echo written >free; cat free"},
+        BackendChoice::native);
+    spec.mounts = {{.source = folder / "w", .target = folder / "w", .writable = true}};
+    spec.cwd = folder / "w";
+    const test::Outcome outcome = test::run(test::plan_for(spec));
+    std::string wrong = require(outcome.out == "obey\ndocs/AGENTS.md\nwritten\n", outcome.status + outcome.out);
+    wrong += require(fs::read_symlink(folder / "w/CLAUDE.md") == "docs/AGENTS.md", "the link is another");
+    wrong += require(test::read_file(folder / "w/docs/AGENTS.md") == "obey\n", "its target is another");
+    return wrong;
+  };
+  CHECK(test::as_we_are(body) == "");
+  CHECK(test::as_ordinary_user(body) == "");
+}
+
+TEST_CASE("a symlink that became another one before the launch is not held") {
+  if (test::must_skip(BackendChoice::native)) {
+    return;
+  }
+  const test::TempFolder folder;
+  fs::create_directories(std::string(folder / "w"));
+  test::write_file(folder / "w/AGENTS.md", "obey\n");
+  fs::create_symlink("AGENTS.md", folder / "w/CLAUDE.md");
+  sandbox::LaunchSpec spec = test::spec_for({"/bin/sh", "-c", "echo ran"}, BackendChoice::native);
+  spec.mounts = {{.source = folder / "w", .target = folder / "w", .writable = true}};
+  const sandbox::Plan plan = test::plan_for(spec);
+  fs::remove(folder / "w/CLAUDE.md");
+  fs::create_symlink("other", folder / "w/CLAUDE.md");
+  const test::Outcome outcome = test::run(plan);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.status.find("no longer the symlink that it was") != std::string::npos);
+}

@@ -179,6 +179,26 @@ TEST_CASE_FIXTURE(Fixture, "what the covers leave open is said") {
     link("w/CLAUDE.md", "AGENTS.md");
     CHECK(gaps() == "symlink");
     CHECK(state("w/AGENTS.md") == "present");
+    CHECK(look().steering_gaps[0].link);
+  }
+  SUBCASE("a symlink that could be led elsewhere") {
+    file("w/AGENTS.md");
+    SUBCASE("through another one") {
+      link("w/other", "AGENTS.md");
+      link("w/CLAUDE.md", "other");
+    }
+    SUBCASE("in a folder that is one") {
+      folder("w/real");
+      link("w/real/copilot-instructions.md", "../AGENTS.md");
+      link("w/.github", "real");
+    }
+    SUBCASE("to nothing") { link("w/CLAUDE.md", "nothing"); }
+    SUBCASE("to the whole grant") { link("w/.vscode", "."); }
+    const HostFacts facts = look();
+    REQUIRE(!facts.steering_gaps.empty());
+    for (const SteeringGap& gap : facts.steering_gaps) {
+      CHECK_FALSE(gap.link);
+    }
   }
   SUBCASE("a symlink to another writable place") {
     file("w/dot/settings.json");
@@ -294,6 +314,22 @@ TEST_CASE_FIXTURE(Fixture, "a gap refuses the launch, unless its grant says why"
   const Plan made = plan(look());
   CHECK(find_guarantee(made, "filesystem.steering")->strength == Strength::enforced);
   CHECK(find_guarantee(made, "filesystem.steering")->reason.find("accepts: symlink") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a symlink stays under native, and refuses a backend that would follow it") {
+  file("w/AGENTS.md");
+  link("w/CLAUDE.md", "AGENTS.md");
+  spec.backend = BackendChoice::native;
+  const Plan made = plan(look());
+  CHECK(find_guarantee(made, "filesystem.steering")->strength == Strength::enforced);
+  const auto held = std::ranges::find(made.view, EntryKind::link, &ViewEntry::kind);
+  REQUIRE(held != made.view.end());
+  CHECK(held->target == at("w/CLAUDE.md"));
+  CHECK(held->text == "AGENTS.md");
+  spec.backend = BackendChoice::bubblewrap;
+  const auto refused = select(spec, look());
+  REQUIRE(!refused);
+  CHECK(refused.error().detail.find("reason symlink") != std::string::npos);
 }
 
 TEST_CASE("names that steer are known wherever they stand") {

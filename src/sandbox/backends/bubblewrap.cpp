@@ -68,6 +68,8 @@ void add_entry(Arguments& arguments, const ViewEntry& entry, std::size_t index) 
     case EntryKind::proc:
       arguments.literals({"--proc", entry.target});
       break;
+    case EntryKind::link:
+      break;  // left out: it follows them
     case EntryKind::freeze:
       arguments.late(ToolArgumentKind::freeze, index);
       break;
@@ -113,6 +115,7 @@ Result<Plan> make_plan(const LaunchSpec& spec, const HostFacts& facts) {
   if (!view) {
     return std::unexpected(view.error());
   }
+  leave_links(*view);
   plan->view = std::move(*view);
   plan->own_namespaces = true;
   plan->landlock_abi = facts.landlock_abi;

@@ -44,13 +44,16 @@ class Canaries {
   // `spec` with grants of ours, and a home of ours in place of a kept one.
   LaunchSpec beside(LaunchSpec spec, Grants grants) const;
   // The plan that a backend makes for such a spec, with the probe in place of the server. What select() says.
-  Result<Plan> plan(LaunchSpec spec, const HostFacts& facts) const;
+  // `lingering`: "at_end" or "killed": the probe does nothing but leave a process behind, see left_behind().
+  Result<Plan> plan(LaunchSpec spec, const HostFacts& facts, std::string_view lingering = {}) const;
 
   // For a backend that shows our folder as it is: the account of the server may write where it is meant to.
   Status give_to(uid_t uid, gid_t gid) const;
 
   const std::string& folder() const { return folder_; }
+  const std::string& probe() const { return probe_; }
   const std::string& secret() const { return secret_; }  // content of the key
+  const std::string& token() const { return token_; }    // what the probe wants to hear on its standard input
   std::string key_path() const { return folder_ + "/outside/key"; }
   std::string unwritten_path() const { return folder_ + "/outside/written"; }
   std::string url() const;  // of the listener
@@ -70,7 +73,7 @@ class Canaries {
   Status plant_in_us();
   Status folder_at(const char* name) const;
   Status file_at(const char* name, std::string_view content) const;
-  std::vector<std::string> arguments(const Plan& plan) const;
+  std::vector<std::string> arguments(const Plan& plan, bool from_template) const;
 
   std::string folder_ = {};
   std::string secret_ = {};

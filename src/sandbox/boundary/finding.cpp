@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "core/json/limits.hpp"
 #include "core/json/read.hpp"
+#include "sandbox/guarantee.hpp"
 
 namespace cordon::sandbox::boundary {
 namespace {
@@ -130,6 +131,32 @@ void judge(std::vector<Finding>& findings, const Plan& plan) {
       finding.reason = text::cat(name(promise->strength), ": ", promise->reason);
     }
   }
+}
+
+std::vector<ConfirmedDetail> conclude(std::span<const Finding> findings) {
+  // Where the probe could not show that it is inside, it did not try what only an inside could be asked.
+  const auto untried = [](const Finding& finding) {
+    return finding.verdict == Verdict::not_applicable &&
+           (finding.reason.starts_with("not tried: ") || finding.id == "processes.inside" ||
+            finding.id == "network.interfaces");
+  };
+  std::vector<ConfirmedDetail> out;
+  for (const Detail& detail : details()) {
+    bool held = false;
+    bool crossed = false;
+    bool known = true;
+    for (const Finding& finding : findings) {
+      if (finding.guarantee == detail.name) {
+        held = held || finding.verdict == Verdict::held;
+        crossed = crossed || finding.verdict == Verdict::breached || finding.verdict == Verdict::expected;
+        known = known && !untried(finding);
+      }
+    }
+    if (crossed || (held && known)) {
+      out.push_back({std::string(detail.name), !crossed});
+    }
+  }
+  return out;
 }
 
 std::size_t count(std::span<const Finding> findings, Verdict verdict) {

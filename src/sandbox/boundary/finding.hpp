@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "sandbox/host_facts.hpp"
 #include "sandbox/plan.hpp"
 
 namespace cordon::sandbox::boundary {
@@ -46,6 +47,10 @@ const Guarantee* promise_for(const Plan& plan, std::string_view guarantee);
 
 // A breach of what the plan does not promise becomes `expected`.
 void judge(std::vector<Finding>& findings, const Plan& plan);
+
+// What of a plan whose boundary is somebody else's is now known: the details that had checks, of which none was crossed
+// (held) or one was. A detail with a check that could not be made where it had to be is in neither.
+std::vector<ConfirmedDetail> conclude(std::span<const Finding> findings);
 
 // The part before the dot.
 std::string_view guarantee_group(std::string_view guarantee);

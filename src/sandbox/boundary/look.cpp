@@ -134,6 +134,16 @@ Error explained(const Error& error, const Output& output, int status, std::strin
 
 }  // namespace
 
+void tell(Launched& launched, const Canaries& canaries) {
+  // Few enough bytes for a pipe to take at once. Whoever has ended already does not read them, and that must not end
+  // us.
+  const auto before = ::signal(SIGPIPE, SIG_IGN);
+  const std::string& token = canaries.token();
+  [[maybe_unused]] const ssize_t written = ::write(launched.server_in.get(), token.data(), token.size());
+  ::signal(SIGPIPE, before);
+  launched.server_in.reset();
+}
+
 HeldSignals::HeldSignals() {
   sigset_t held;
   ::sigemptyset(&held);
@@ -159,7 +169,7 @@ Result<std::vector<Finding>> look(const Plan& plan, const Canaries& canaries, co
   if (!launched) {
     return std::unexpected(launched.error());
   }
-  launched->server_in.reset();
+  tell(*launched, canaries);
   Output output;
   const End end = read_all(plan, *launched, options, output);
   if (end != End::complete) {
@@ -182,7 +192,12 @@ Result<std::vector<Finding>> look(const Plan& plan, const Canaries& canaries, co
   }
   Result<std::vector<Finding>> findings = read_findings(output.out);
   if (!findings) {
-    return std::unexpected(explained(findings.error(), output, status, plan.backend));
+    Error error = explained(findings.error(), output, status, plan.backend);
+    if (plan.backend == "command") {
+      error.remedy = text::cat("let the template's program show ", text::printable(canaries.probe()),
+                               ", for reading, at its own path");
+    }
+    return std::unexpected(std::move(error));
   }
   findings->push_back(seen_outside(canaries));
   judge(*findings, plan);

@@ -39,8 +39,16 @@ struct LookOptions {
   std::int64_t timeout_ms = 30'000;
 };
 
+// What a probe in a view of somebody else's makes waits for on its standard input: its token, then the end.
+void tell(Launched& launched, const Canaries& canaries);
+
 // `plan` comes from Canaries::plan. What changed outside is one of the findings. launch_failed or unsupported_isolation
 // when the probe could not be started or did not come to its end, timed_out when it was given up.
+// With a template, whose program has to let the probe through: unsupported_isolation where it does not.
 Result<std::vector<Finding>> look(const Plan& plan, const Canaries& canaries, const LookOptions& options);
+
+// Does what the server leaves behind end with it (`killed` false), or with the launch, when that is killed? `plan` comes
+// from Canaries::plan with the word for it. For programs of others; ours are held to it by tests.
+Result<Finding> left_behind(const Plan& plan, const Canaries& canaries, const LookOptions& options, bool killed);
 
 }  // namespace cordon::sandbox::boundary

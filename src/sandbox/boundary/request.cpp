@@ -131,6 +131,9 @@ void add_view(Words& words, const Plan& plan, std::string_view ours) {
 }  // namespace
 
 LaunchSpec Canaries::beside(LaunchSpec spec, Grants grants) const {
+  if (spec.from_template) {
+    return spec;  // its program shows what it shows
+  }
   if (!spec.home_source.empty()) {
     spec.home_source = folder_ + "/home";
   }
@@ -156,18 +159,22 @@ LaunchSpec Canaries::beside(LaunchSpec spec, Grants grants) const {
   return spec;
 }
 
-std::vector<std::string> Canaries::arguments(const Plan& plan) const {
+std::vector<std::string> Canaries::arguments(const Plan& plan, bool from_template) const {
   Words words = {"mcp-cordon-probe"};
   const auto add = [&words](std::string_view name, const auto& value) { words.push_back(text::cat(name, "=", value)); };
   const auto shows = [&plan](const std::string& place) {
     return std::ranges::any_of(plan.view, [&](const ViewEntry& entry) { return entry.target == place; });
   };
   add("token", token_);
-  add("marker", folder_ + "/read/marker");
+  add("marker", from_template ? std::string("-") : folder_ + "/read/marker");
   for (const char* kind : {"pid", "mnt", "net", "user", "ipc"}) {
     add(text::cat("outside_", kind), namespace_of(kind));
   }
-  add_standing(words, plan);
+  if (!from_template) {
+    add_standing(words, plan);
+    add("cwd", plan.working_directory);
+    add("umask", octal_umask());
+  }
   add("key", key_path());
   add("config", folder_ + "/outside/client.json");
   add("socket", folder_ + "/outside/socket");
@@ -204,8 +211,6 @@ std::vector<std::string> Canaries::arguments(const Plan& plan) const {
   if (shows(folder_ + "/write/deep/er/fixed/file") || shows(folder_ + "/write/deep/er/fixed")) {
     add("nested", "yes");
   }
-  add("umask", octal_umask());
-  add("cwd", plan.working_directory);
   for (const std::string& variable : plan.environment) {
     add("environment", std::string_view(variable).substr(0, variable.find('=')));
   }
@@ -215,7 +220,7 @@ std::vector<std::string> Canaries::arguments(const Plan& plan) const {
   return words;
 }
 
-Result<Plan> Canaries::plan(LaunchSpec spec, const HostFacts& facts) const {
+Result<Plan> Canaries::plan(LaunchSpec spec, const HostFacts& facts, std::string_view lingering) const {
   // Once to learn what the plan says, once more with that as the probe's arguments.
   StandIn stand_in{.program = probe_, .device = probe_identity_.device, .inode = probe_identity_.inode};
   stand_in.argv = {"mcp-cordon-probe"};
@@ -224,7 +229,10 @@ Result<Plan> Canaries::plan(LaunchSpec spec, const HostFacts& facts) const {
   if (!server) {
     return server;
   }
-  spec.stand_in->argv = arguments(*server);
+  spec.stand_in->argv = arguments(*server, spec.from_template);
+  if (!lingering.empty()) {
+    spec.stand_in->argv.push_back(text::cat("linger=", lingering));
+  }
   return select(spec, facts);
 }
 

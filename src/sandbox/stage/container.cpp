@@ -65,6 +65,7 @@ std::expected<std::string, Failure> mount_text(const Stage& stage, std::size_t i
     case EntryKind::device:
     case EntryKind::file:
     case EntryKind::symlink:
+    case EntryKind::link:
     case EntryKind::proc:
       break;
   }

@@ -44,6 +44,7 @@ std::uint64_t rights_for(const ViewEntry& entry, std::uint64_t handled) {
       return kReading | kLandlockWriteFile;
     case EntryKind::directory:
     case EntryKind::symlink:
+    case EntryKind::link:
     case EntryKind::freeze:
     case EntryKind::cover:
       return 0;

@@ -69,6 +69,7 @@ bool wants_source(const ViewEntry& entry, bool for_tool) {
     case EntryKind::tmpfs:
     case EntryKind::file:
     case EntryKind::symlink:
+    case EntryKind::link:
     case EntryKind::proc:
       return false;
   }

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <climits>
 
 #include "base/text.hpp"
 #include "sandbox/paths.hpp"
@@ -238,6 +239,27 @@ Outcome cover_or_freeze(Stage& stage, const ViewEntry& entry) {
   return {};
 }
 
+// Mounted on itself it can be neither removed nor replaced. It has to be the one that was looked at.
+Outcome hold_link(const Stage& stage, const ViewEntry& entry) {
+  const auto place = open_inside(stage, -1, std::string_view(entry.target).substr(1), O_PATH | O_NOFOLLOW);
+  if (!place) {
+    return std::unexpected(place.error());
+  }
+  std::array<char, PATH_MAX> named = {};
+  const ssize_t length = ::readlinkat(place->get(), "", named.data(), named.size());
+  if (length < 0 || std::string_view(named.data(), static_cast<std::size_t>(length)) != entry.text) {
+    return refuse(text::cat(entry.target, ": is no longer the symlink that it was; start it again"));
+  }
+  const auto mount = clone_inside(place->get(), kClosed);
+  if (!mount) {
+    return std::unexpected(mount.error());
+  }
+  if (kernel::move_mount(mount->get(), place->get(), "", kernel::kMoveToEmpty) != 0) {
+    return failed(text::cat("hold ", entry.target));
+  }
+  return {};
+}
+
 Outcome add_entry(Stage& stage, std::size_t index) {
   const ViewEntry& entry = stage.plan.view[index];
   switch (entry.kind) {
@@ -258,6 +280,8 @@ Outcome add_entry(Stage& stage, std::size_t index) {
       return make_text_file(stage, entry);
     case EntryKind::symlink:
       return make_symlink(stage, entry);
+    case EntryKind::link:
+      return hold_link(stage, entry);
     case EntryKind::proc: {
       constexpr std::uint64_t kAttributes = kernel::kAttrNoSuid | kernel::kAttrNoDev | kernel::kAttrNoExec;
       const auto mount = entry.text.empty() ? new_file_system("proc", {}, kAttributes)

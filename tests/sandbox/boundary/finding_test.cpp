@@ -84,3 +84,31 @@ TEST_CASE("FIFOs in grants are promised by name or not at all") {
   plan.guarantees.push_back({.name = "filesystem.fifos", .strength = Strength::enforced});
   CHECK(judged(plan, "filesystem.fifos").verdict == Verdict::breached);
 }
+
+TEST_CASE("what was tried and not crossed is concluded, and nothing from what could not be tried") {
+  const auto finding = [](std::string id, std::string guarantee, Verdict verdict, std::string reason = {}) {
+    return Finding{
+        .id = std::move(id), .guarantee = std::move(guarantee), .verdict = verdict, .reason = std::move(reason)};
+  };
+  const auto said = [](const std::vector<Finding>& findings) {
+    std::string out;
+    for (const sandbox::ConfirmedDetail& detail : conclude(findings)) {
+      out += detail.name + (detail.held ? "+" : "-");
+    }
+    return out;
+  };
+  CHECK(said({finding("a", "network.outside", Verdict::held)}) == "network.outside+");
+  CHECK(said({finding("a", "network.outside", Verdict::held),
+              finding("b", "network.outside", Verdict::not_applicable, "nothing was planted")}) == "network.outside+");
+  CHECK(said({finding("a", "network.outside", Verdict::held), finding("b", "network.outside", Verdict::not_applicable,
+                                                                      "not tried: there is another interface")}) == "");
+  CHECK(said({finding("a", "network.outside", Verdict::held),
+              finding("network.interfaces", "network.outside", Verdict::not_applicable, "eth0")}) == "");
+  CHECK(said({finding("a", "network.outside", Verdict::not_applicable, "nothing was planted")}) == "");
+  // One way across is enough, whatever else held or was not tried.
+  CHECK(said({finding("a", "ipc.own", Verdict::held), finding("b", "ipc.own", Verdict::expected),
+              finding("c", "ipc.own", Verdict::not_applicable, "not tried: x")}) == "ipc.own-");
+  CHECK(said({finding("a", "ipc.own", Verdict::breached)}) == "ipc.own-");
+  // What belongs to a guarantee as a whole says nothing of its details.
+  CHECK(said({finding("a", "limits", Verdict::held)}) == "");
+}
