@@ -120,7 +120,8 @@ void socket_calls(const Request& request, Result& result) {
   if (request.one("unix_calls") == "none") {
     result.refused("stream", "EAFNOSUPPORT", [] { return open_socket(AF_UNIX, SOCK_STREAM, 0); });
   } else {
-    result.refused("connect", "ECONNREFUSED", [] { return connect_path("/nowhere", SOCK_STREAM); });
+    result.refused("connect", "ECONNREFUSED", [] { return connect_path("/etc/passwd", SOCK_STREAM); });
+    result.allowed("connect to one of its own", [] { return connect_to_own("/tmp/mcp-cordon-own-socket"); });
   }
   result.refused("datagram", "EAFNOSUPPORT", [] { return open_socket(AF_UNIX, SOCK_DGRAM, 0); });
   // It could still send to any address.

@@ -38,7 +38,7 @@ void metadata(const Request&, Result& result) {
 }
 
 void own_listener(const Request& request, Result& result) {
-  if (request.calls("strict") || request.one("unix_calls") == "unconnected") {
+  if (request.calls("strict")) {
     result.not_applicable("this plan lets nothing connect");
     return;
   }
@@ -68,7 +68,7 @@ void usual_sockets(const Request& request, Result& result) {
     result.refused("inet", "EAFNOSUPPORT", [] { return open_socket(AF_INET, SOCK_STREAM, 0); });
     return;
   }
-  if (!request.has("unix_calls")) {
+  if (request.one("unix_calls") != "none") {
     result.allowed("unix", [] { return open_socket(AF_UNIX, SOCK_STREAM, 0); });
   }
   result.allowed("inet6", [] { return open_socket(AF_INET6, SOCK_STREAM, 0); });

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -66,6 +67,23 @@ int connect_path(const std::string& path, int type) {
   }
   const int error_number = connect_unix("/proc/self/fd/" + std::to_string(folder) + path.substr(slash), type);
   ::close(folder);
+  return error_number;
+}
+
+int connect_to_own(const std::string& path) {
+  sockaddr_un local = {};
+  local.sun_family = AF_UNIX;
+  std::memcpy(local.sun_path, path.data(), std::min(path.size(), sizeof local.sun_path - 1));
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int error_number = result_of(::bind(fd, reinterpret_cast<sockaddr*>(&local), sizeof local));
+  if (error_number == 0) {
+    error_number = result_of(::listen(fd, 1));
+  }
+  if (error_number == 0) {
+    error_number = connect_unix(path, SOCK_STREAM);
+    ::unlink(path.c_str());
+  }
+  ::close(fd);
   return error_number;
 }
 

@@ -9,6 +9,8 @@ namespace cordon::probe {
 int open_socket(int family, int type, int protocol);
 int connect_ip(const char* address, int port, int type);
 int connect_path(const std::string& path, int type);
+// To a socket that it makes there first, and takes away again.
+int connect_to_own(const std::string& path);
 int connect_abstract(const std::string& name);
 
 }  // namespace cordon::probe

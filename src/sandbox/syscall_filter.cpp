@@ -35,7 +35,9 @@ constexpr std::uint32_t kX32Bit = 0x40000000;
 static_assert(std::endian::native == std::endian::little, "argument offsets below are those of little-endian machines");
 
 constexpr std::uint32_t answer(Verdict verdict) {
-  return verdict == 0 ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(verdict);
+  return verdict == 0          ? SECCOMP_RET_ALLOW
+         : verdict == kAskInit ? SECCOMP_RET_USER_NOTIF
+                               : SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(verdict);
 }
 
 // What one call number is judged by: a fixed verdict, or rules in order.

@@ -249,8 +249,9 @@ constexpr std::array kStrictRules = {
 
 constexpr std::size_t kPairRules = 2;
 constexpr std::array kUnixRules = {
-    allow_kind("socketpair", SOCK_STREAM), allow_kind("socketpair", SOCK_SEQPACKET), allow_kind("socket", SOCK_STREAM),
-    allow_kind("socket", SOCK_SEQPACKET),  always("connect", ECONNREFUSED),
+    allow_kind("socketpair", SOCK_STREAM), allow_kind("socketpair", SOCK_SEQPACKET),
+    allow_kind("socket", SOCK_STREAM),     allow_kind("socket", SOCK_SEQPACKET),
+    always("connect", kAskInit),
 };
 
 constexpr CallRule never(std::string_view name) { return {name, EPERM}; }
@@ -328,8 +329,8 @@ std::string_view name(UnixSockets sockets) {
       return "allowed";
     case UnixSockets::refused:
       return "refused";
-    case UnixSockets::unconnected:
-      return "unconnected";
+    case UnixSockets::supervised:
+      return "supervised";
   }
   return "refused";
 }
@@ -344,7 +345,7 @@ std::span<const CallRule> unix_socket_rules(UnixSockets sockets) {
       return {};
     case UnixSockets::refused:
       return std::span(kUnixRules).first(kPairRules);
-    case UnixSockets::unconnected:
+    case UnixSockets::supervised:
       return kUnixRules;
   }
   return {};

@@ -16,6 +16,7 @@ inline constexpr int kTableEnd = 450;
 
 // What a rule answers: 0 lets the call through, else it fails with this errno.
 using Verdict = int;
+inline constexpr Verdict kAskInit = -1;  // whoever listens to the filter answers
 
 // (argument & mask) == value, on the low 32 bits: all arguments that are tested here are ints for the kernel, which
 // ignores the upper half, and so must the filter.
@@ -43,9 +44,8 @@ struct FilterChoice {
 // What a server may do with Unix sockets (unix_sockets.cpp says when). A connected pair can be made always.
 enum class UnixSockets : std::uint8_t {
   allowed,
-  refused,      // socket() makes none
-  unconnected,  // connect() is refused, of whatever family: a browser makes one to listen at, and does not start
-                // without
+  refused,     // socket() makes none
+  supervised,  // connect() is left to init, which knows the server's own from others (stage/connects.hpp)
 };
 std::string_view name(UnixSockets sockets);
 
@@ -63,7 +63,7 @@ std::span<const std::string_view> allowed_calls();
 // The rules by which socket() and socketpair() make Unix sockets.
 bool is_unix_socket_rule(const CallRule& rule);
 // Take their place where nothing of the outside may be reached: no datagrams, since a datagram takes an address along
-// even on a connected pair, and with `unconnected` nothing connects.
+// even on a connected pair, and with `supervised` init is asked.
 std::span<const CallRule> unix_socket_rules(UnixSockets sockets);
 // Rules by argument; those of one call stand together.
 std::span<const CallRule> rules();

@@ -43,13 +43,8 @@ UnixSockets allowed_unix_sockets(const LaunchSpec& spec, const HostFacts& facts,
   if (!spec.unix_sockets.empty() || facts.landlock_abi >= kLandlockResolvesUnix || !shows_folder(facts, view)) {
     return UnixSockets::allowed;
   }
-  // Chromium ends at once when it cannot listen at a socket in its profile. That nothing connects it can bear, with
-  // Playwright (which talks to it through a pipe), too.
-  // With hosts it has to connect, and a filter cannot tell to what: then nothing is refused and nothing promised.
-  if (allows_nested_userns(spec)) {
-    return spec.network.empty() ? UnixSockets::unconnected : UnixSockets::allowed;
-  }
-  return UnixSockets::refused;
+  // A browser listens at a socket in its profile, and who drives it connects to one of its own.
+  return allows_nested_userns(spec) ? UnixSockets::supervised : UnixSockets::refused;
 }
 
 Guarantee unix_socket_guarantee(const LaunchSpec& spec, const HostFacts& facts, std::span<const ViewEntry> view) {
@@ -58,9 +53,8 @@ Guarantee unix_socket_guarantee(const LaunchSpec& spec, const HostFacts& facts, 
     out.reason = "no folder is shown that could hold one";
   } else if (facts.landlock_abi >= kLandlockResolvesUnix) {
     out.reason = text::cat("Landlock ABI ", facts.landlock_abi);
-  } else if (spec.unix_sockets.empty() && filters(spec, facts) &&
-             allowed_unix_sockets(spec, facts, view) != UnixSockets::allowed) {
-    out.reason = allows_nested_userns(spec) ? "seccomp, nothing connects, no datagrams"
+  } else if (spec.unix_sockets.empty() && filters(spec, facts)) {
+    out.reason = allows_nested_userns(spec) ? "seccomp, init connects, to the server's own only; no datagrams"
                                             : "seccomp, no Unix sockets but connected pairs of streams";
   } else {
     out.strength = Strength::partial;

@@ -173,16 +173,3 @@ TEST_CASE("what contradicts hosts, or cannot be had, is refused with what to do"
   many.pop_back();
   CHECK(refusal(spec_with(many)) == "accepted");
 }
-
-TEST_CASE("a browser that reaches hosts has to connect, so that sockets in its grants can be reached, too") {
-  LaunchSpec spec = spec_with({kApi});
-  spec.runtime = {"browser"};
-  spec.mounts = {{.source = "/data", .target = "/data"}};
-  CHECK(refusal(spec).find("ipc.unix_sockets") != std::string::npos);
-  spec.require = {"filesystem", "network"};
-  const Plan plan = plan_of(spec);
-  CHECK(plan.unix_sockets == UnixSockets::allowed);
-  CHECK(find_guarantee(plan, "ipc.unix_sockets")->strength == Strength::partial);
-  spec.network = {};
-  CHECK(plan_of(spec).unix_sockets == UnixSockets::unconnected);
-}

@@ -372,15 +372,15 @@ TEST_CASE("without Unix sockets, connected pairs that carry no addresses and the
   CHECK(answer(SYS_socketpair, {AF_UNIX, SOCK_DGRAM}) == kAllow);
 }
 
-TEST_CASE("unconnected Unix sockets can listen, and nothing connects") {
-  const Filter code = build_filter({.nested_userns = true}, UnixSockets::unconnected).value();
+TEST_CASE("supervised Unix sockets can listen, and init is asked before anything connects") {
+  const Filter code = build_filter({.nested_userns = true}, UnixSockets::supervised).value();
   CHECK(answer_of(code, SYS_socket, {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC}) == kAllow);
   CHECK(answer_of(code, SYS_socket, {AF_UNIX, SOCK_SEQPACKET}) == kAllow);
   CHECK(answer_of(code, SYS_socket, {AF_UNIX, SOCK_DGRAM}) == error(EAFNOSUPPORT));
   CHECK(answer_of(code, SYS_socketpair, {AF_UNIX, SOCK_DGRAM}) == error(EAFNOSUPPORT));
   CHECK(answer_of(code, SYS_bind) == kAllow);
   CHECK(answer_of(code, SYS_listen) == kAllow);
-  CHECK(answer_of(code, SYS_connect) == error(ECONNREFUSED));
+  CHECK(answer_of(code, SYS_connect) == SECCOMP_RET_USER_NOTIF);
   CHECK(answer_of(code, SYS_clone, {CLONE_NEWUSER | 17}) == kAllow);
 }
 

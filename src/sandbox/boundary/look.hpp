@@ -47,8 +47,8 @@ void tell(Launched& launched, const Canaries& canaries);
 // With a template, whose program has to let the probe through: unsupported_isolation where it does not.
 Result<std::vector<Finding>> look(const Plan& plan, const Canaries& canaries, const LookOptions& options);
 
-// Does what the server leaves behind end with it (`killed` false), or with the launch, when that is killed? `plan` comes
-// from Canaries::plan with the word for it. For programs of others; ours are held to it by tests.
+// Does what the server leaves behind end with it (`killed` false), or with the launch, when that is killed? `plan`
+// comes from Canaries::plan with the word for it. For programs of others; ours are held to it by tests.
 Result<Finding> left_behind(const Plan& plan, const Canaries& canaries, const LookOptions& options, bool killed);
 
 }  // namespace cordon::sandbox::boundary

@@ -194,7 +194,7 @@ std::vector<std::string> Canaries::arguments(const Plan& plan, bool from_templat
     add("image", "yes");
   }
   if (plan.unix_sockets != UnixSockets::allowed) {
-    add("unix_calls", plan.unix_sockets == UnixSockets::refused ? "none" : "unconnected");
+    add("unix_calls", plan.unix_sockets == UnixSockets::refused ? "none" : "supervised");
   }
   if (plan.syscall_filter && plan.filter.strict) {
     add("calls", "strict");

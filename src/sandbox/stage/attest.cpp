@@ -21,6 +21,7 @@
 #include <memory>
 
 #include "base/text.hpp"
+#include "sandbox/stage/connects.hpp"
 #include "sandbox/stage/container_inside.hpp"
 #include "sandbox/stage/egress.hpp"
 #include "sandbox/stage/stage.hpp"
@@ -177,13 +178,12 @@ Outcome attest_unix_sockets(const Stage& stage) {
   if (stage.plan.unix_sockets == UnixSockets::refused) {
     return made ? refuse("a Unix socket can be made") : Outcome{};
   }
-  // A path that leads nowhere: without the filter it would be ENOENT.
-  const sockaddr_un nowhere = {.sun_family = AF_UNIX, .sun_path = "/dev/null/nowhere"};
-  if (made && ::connect(made.get(), reinterpret_cast<const sockaddr*>(&nowhere), sizeof nowhere) != 0 &&
-      errno == ECONNREFUSED) {
+  const sockaddr_un nowhere = {.sun_family = AF_UNIX, .sun_path = "/"};
+  const auto* address = reinterpret_cast<const sockaddr*>(&nowhere);
+  if (made && ::connect(made.get(), address, kImpossibleLength) != 0 && errno == kImpossibleAnswer) {
     return {};
   }
-  return refuse("a Unix socket can be connected");
+  return refuse("init does not see what connects");
 }
 
 // `descriptors`: /proc/self/fd, open; -1: it can be opened.

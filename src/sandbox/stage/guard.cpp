@@ -20,6 +20,7 @@
 #include <ctime>
 
 #include "base/text.hpp"
+#include "sandbox/stage/connects.hpp"
 #include "sandbox/stage/container.hpp"
 #include "sandbox/stage/privileges.hpp"
 #include "sandbox/stage/stage.hpp"
@@ -362,6 +363,7 @@ void serve_as_init(Stage& stage, pid_t server, Tracer* tracer) {
   let_go_of_standard_descriptors();
   shed_privileges();
   const UniqueFd signals = open_signals(stage);
+  Connects connects(stage);
   Deadline deadline;
   const auto hand_on = [&](int number) {
     ::kill(server, number);
@@ -376,7 +378,9 @@ void serve_as_init(Stage& stage, pid_t server, Tracer* tracer) {
   };
   bool more = false;
   for (;;) {
-    std::array<pollfd, 4> watched = {watch(stage.lifeline), watch(stage.leash_in), watch(signals), unsent(tracer)};
+    const auto asked = connects.watched();
+    std::array<pollfd, 6> watched = {
+        watch(stage.lifeline), watch(stage.leash_in), watch(signals), unsent(tracer), asked[0], asked[1]};
     (void)::poll(watched.data(), watched.size(), more ? 0 : deadline.poll_timeout_ms());
     if (readable(watched[0]) || deadline.passed()) {
       end(128 + SIGKILL, 0);
@@ -401,11 +405,13 @@ void serve_as_init(Stage& stage, pid_t server, Tracer* tracer) {
       if (!stop && pid == server) {
         end(exit_code(status), kTraceEndMs);
       }
+      connects.ended(pid);
       more = count == kStopsInARow;
     }
     if (tracer != nullptr) {
       tracer->flush();
     }
+    connects.serve({watched[4], watched[5]});
   }
 }
 

@@ -51,7 +51,9 @@ inline int fsmount(int context, std::uint64_t attributes) {
 inline int close_range(unsigned first, unsigned last, unsigned flags) {
   return static_cast<int>(::syscall(436, first, last, flags));
 }
-inline constexpr unsigned kCloseRangeCloexec = 4;  // 5.11
+inline constexpr unsigned kCloseRangeCloexec = 4;                                                          // 5.11
+inline int pidfd_open(pid_t pid) { return static_cast<int>(::syscall(434, pid, 0U)); }                     // 5.3
+inline int pidfd_getfd(int process, int fd) { return static_cast<int>(::syscall(438, process, fd, 0U)); }  // 5.6
 inline int openat2(int directory, const char* path, const open_how& how) {
   return static_cast<int>(::syscall(437, directory, path, &how, sizeof how));
 }

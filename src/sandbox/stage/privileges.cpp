@@ -12,6 +12,7 @@
 #include <cerrno>
 
 #include "base/text.hpp"
+#include "sandbox/stage/connects.hpp"
 #include "sandbox/stage/privileges.hpp"
 #include "sandbox/stage/stage.hpp"
 #include "sandbox/syscall_filter.hpp"
@@ -43,6 +44,21 @@ Outcome install(std::vector<sock_filter> code) {
     return failed("seccomp", "no_seccomp");
   }
   return {};
+}
+
+// Init answers for the filter from then on.
+Outcome install_supervised(Stage& stage, std::vector<sock_filter> code) {
+  const sock_fprog program = {.len = static_cast<unsigned short>(code.size()), .filter = code.data()};
+  constexpr unsigned kWaitKillable = 1U << 5;  // 5.19: a signal does not make a call that was taken up be made again
+  constexpr unsigned kListener = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+  long fd = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, kListener | kWaitKillable, &program);
+  if (fd < 0 && errno == EINVAL) {
+    fd = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, kListener, &program);
+  }
+  if (fd < 0) {
+    return failed("seccomp with a listener", "no_seccomp");
+  }
+  return hand_over_listener(stage, UniqueFd(static_cast<int>(fd)));
 }
 
 }  // namespace
@@ -148,6 +164,9 @@ Outcome filter_syscalls(Stage& stage) {
                            stage.plan.shared_host ? Surroundings::shared : Surroundings::own);
   if (!code) {
     return refuse(code.error().detail, "platform");
+  }
+  if (stage.plan.unix_sockets == UnixSockets::supervised) {
+    return install_supervised(stage, std::move(*code));
   }
   return install(std::move(*code));
 }

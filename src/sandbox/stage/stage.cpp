@@ -20,6 +20,7 @@
 
 #include "base/text.hpp"
 #include "sandbox/container_plan.hpp"
+#include "sandbox/stage/connects.hpp"
 #include "sandbox/stage/container.hpp"
 #include "sandbox/stage/groups.hpp"
 #include "sandbox/stage/kernel.hpp"
@@ -66,6 +67,7 @@ void take_high_descriptors() {
 
 [[noreturn]] void run_server(Stage& stage) {
   stage.leash_in.reset();
+  stage.asking_in.reset();
   run_steps(stage, stage.plan.steps.server);
   become_server(stage);
 }
@@ -154,6 +156,9 @@ Outcome set_dumpable(bool yes) {
     enter_groups_or_exit(stage);  // with a tool, it has
   }
   run_steps(stage, stage.plan.steps.init);
+  if (const Outcome outcome = open_asking(stage); !outcome) {
+    report_and_exit(stage, "init", outcome.error());
+  }
   if (stage.plan.shared_host) {
     run_init_in_tool(stage);
   }

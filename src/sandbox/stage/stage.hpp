@@ -48,6 +48,8 @@ struct Stage {
   UniqueFd binary = {};                // this program, for a tool to start it inside
   UniqueFd handover = {};              // to the launcher: the sockets of the allowed hosts
   pid_t agent = -1;                    // child of the guard that stays for them
+  UniqueFd asking_in = {};             // init, connects.hpp
+  UniqueFd asking_out = {};            // server
   UniqueFd trace = {};                 // init: what the server touches is told here
   std::vector<UniqueFd> sources = {};  // parallel to plan.view: O_PATH, or a detached mount
   UniqueFd self_status = {};           // of /proc/self, from before Landlock closes it (shared_host)
