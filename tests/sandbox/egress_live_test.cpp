@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allowed hosts from inside: what is listed is reached by unmodified programs, and nothing else is.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -52,7 +53,8 @@ struct Session {
   std::unique_ptr<test::FakeBroker> broker = {};
   std::string error = {};
 
-  explicit Session(const Plan& plan) : launched(test::start(plan)), status(test::read_to_end(launched.status.get())) {
+  explicit Session(const Plan& plan, int trace_fd = -1)
+      : launched(test::start(plan, trace_fd)), status(test::read_to_end(launched.status.get())) {
     if (!status.empty()) {
       return;
     }
@@ -253,6 +255,33 @@ TEST_CASE("unmodified programs reach what is listed") {
     }
     return wrong;
   });
+}
+
+TEST_CASE("a server that is traced reaches the same") {
+  if (test::must_skip(BackendChoice::native)) {
+    return;
+  }
+  const auto body = []() -> std::string {
+    std::array<int, 2> ends = {-1, -1};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+      return "pipe2";
+    }
+    const UniqueFd in(ends[0]);
+    UniqueFd out(ends[1]);
+    Plan plan = test::plan_for(
+        reaching({CORDON_TEST_EGRESS_CLIENT, "get:one.test:443", "get:a.wild.test:443", "connect:192.0.2.1:443"},
+                 BackendChoice::native, rules_with_wildcard()));
+    plan.trace = true;
+    Session session(plan, out.get());
+    out.reset();
+    const test::Outcome outcome = test::finish(std::move(session.launched));
+    const std::string traced = test::read_to_end(in.get());
+    return missing_in(outcome, {"get one.test:443 door 198.18.1.1:443", "get a.wild.test:443 door 198.19.0.1:443",
+                                "connect 192.0.2.1:443 ENETUNREACH"}) +
+           (traced.find("192.0.2.1") != std::string::npos ? "" : text::cat(session.status, "not traced: ", traced));
+  };
+  CHECK(test::in_child(body) == "");
+  CHECK(test::as_ordinary_user(body) == "");
 }
 
 TEST_CASE("the certificates of the system are there, and cannot be changed") {

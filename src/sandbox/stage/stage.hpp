@@ -46,10 +46,10 @@ struct Stage {
   UniqueFd held_out = {};              // open in guard and init: the places that were put somewhere are still needed
   UniqueFd swept_in = {};              // at its end when they are taken away again; the outermost guard alone has it
   UniqueFd binary = {};                // this program, for a tool to start it inside
-  UniqueFd asking_in = {};             // init, connects.hpp
-  UniqueFd asking_out = {};            // server
   UniqueFd handover = {};              // to the launcher: the sockets of the allowed hosts
   pid_t agent = -1;                    // child of the guard that stays for them
+  UniqueFd asking_in = {};             // init, connects.hpp
+  UniqueFd asking_out = {};            // server
   UniqueFd trace = {};                 // init: what the server touches is told here
   std::vector<UniqueFd> sources = {};  // parallel to plan.view: O_PATH, or a detached mount
   UniqueFd self_status = {};           // of /proc/self, from before Landlock closes it (shared_host)
