@@ -177,6 +177,11 @@ constexpr std::array kNestedRules = {
     refuse_option(IPPROTO_IP, 96),
     refuse_option(IPPROTO_IP, 128),
     always("setsockopt", 0),
+    // CAP_SETFCAP there is enough to give a file capabilities, and where owners are mapped these are written down as
+    // root's: whoever executed the file outside would have them. A filter cannot see which attribute is meant.
+    always("setxattr", EOPNOTSUPP),
+    always("lsetxattr", EOPNOTSUPP),
+    always("fsetxattr", EOPNOTSUPP),
 };
 
 constexpr CallRule allow_kind(std::string_view name, std::uint32_t type) {
@@ -304,6 +309,12 @@ constexpr std::array kSharedRules = {
     never("removexattr"),
     never("lremovexattr"),
     never("fremovexattr"),
+    // Nor does it judge the reading of them by name, and some hold content (where a file was fetched from). What a
+    // program has open it may ask about.
+    always("getxattr", EOPNOTSUPP),
+    always("lgetxattr", EOPNOTSUPP),
+    always("listxattr", EOPNOTSUPP),
+    always("llistxattr", EOPNOTSUPP),
     // Of every process with the same uid, if it were not for this.
     only_for_itself("prlimit64"),
     only_for_itself("sched_setaffinity"),

@@ -312,12 +312,16 @@ TEST_CASE("with nested user namespaces just these, with a pid and a network name
   CHECK(answer_of(nested(), SYS_setsockopt, {3, IPPROTO_IPV6, 65}) == error(EPERM));
   CHECK(answer_of(nested(), SYS_setsockopt, {3, IPPROTO_IPV6, 66}) == kAllow);
   CHECK(answer_of(nested(), SYS_setsockopt, {3, SOL_SOCKET, 64}) == kAllow);
+  for (const int number : {SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr}) {  // file capabilities
+    CHECK(answer_of(nested(), number) == error(EOPNOTSUPP));
+  }
 }
 
 TEST_CASE("nested user namespaces change nothing but that") {
   for (int number = 0; number <= kTableEnd + 50; ++number) {
-    const bool changed =
-        number == SYS_clone || number == SYS_unshare || number == SYS_chroot || number == SYS_setsockopt;
+    const bool changed = number == SYS_clone || number == SYS_unshare || number == SYS_chroot ||
+                         number == SYS_setsockopt || number == SYS_setxattr || number == SYS_lsetxattr ||
+                         number == SYS_fsetxattr;
     if (!changed) {
       CHECK_MESSAGE(answer_of(nested(), number) == answer(number), "call ", number);
     }
@@ -408,6 +412,10 @@ TEST_CASE("among the machine's own names ipc and attributes of files are out of 
            SYS_fsetxattr, SYS_removexattr,   SYS_lremovexattr, SYS_fremovexattr}) {
     CHECK_MESSAGE(shared_answer(number) == error(EPERM), number);
   }
+  for (const long number : std::initializer_list<long>{SYS_getxattr, SYS_lgetxattr, SYS_listxattr, SYS_llistxattr}) {
+    CHECK_MESSAGE(shared_answer(number) == error(EOPNOTSUPP), number);
+  }
+  CHECK(shared_answer(SYS_fgetxattr) == kAllow);
   for (const char* name : {"chmod", "chown", "lchown", "utime", "utimes", "futimesat"}) {
     if (const int number = call_number(name); number >= 0) {
       CHECK_MESSAGE(shared_answer(number) == error(EPERM), name);
