@@ -8,6 +8,7 @@
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -291,6 +292,16 @@ TEST_CASE("personality can be asked for but not set") {
   CHECK(answer(SYS_personality, {0xffffffff}) == kAllow);
   CHECK(answer(SYS_personality, {0x0040000}) == error(EPERM));
   CHECK(answer(SYS_personality, {0}) == error(EPERM));
+}
+
+TEST_CASE("the limit of core dumps is neither asked for nor set, all others are") {
+  for (const Filter& code : {ordinary(), nested(), strict()}) {
+    CHECK(answer_of(code, SYS_setrlimit, {RLIMIT_CORE | kGarbage}) == error(EINVAL));
+    CHECK(answer_of(code, SYS_prlimit64, {0, RLIMIT_CORE | kGarbage}) == error(EINVAL));
+    CHECK(answer_of(code, SYS_setrlimit, {RLIMIT_NOFILE}) == kAllow);
+    CHECK(answer_of(code, SYS_prlimit64, {RLIMIT_CORE, RLIMIT_NOFILE}) == kAllow);
+  }
+  CHECK(shared_answer(SYS_prlimit64, {0, RLIMIT_CORE}) == error(EINVAL));
 }
 
 TEST_CASE("with nested user namespaces just these, with a pid and a network namespace, can be made") {
