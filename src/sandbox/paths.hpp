@@ -22,8 +22,8 @@ std::string_view last_component(std::string_view path);
 std::string rebase(std::string_view path, std::string_view from, std::string_view to);
 
 // What in a word of a command may be the path of a file: the word itself, what follows its first "=", and each part of
-// a list with ":", "=" or "," (class paths, -javaagent:FILE=OPTIONS), without the "@" of an argument file or the letters
-// of an option before an absolute path (-r/FILE).
+// a list with ":", "=" or "," (class paths, -javaagent:FILE=OPTIONS), without the "@" of an argument file or the
+// letters of an option before an absolute path (-r/FILE).
 std::vector<std::string_view> names_in_word(std::string_view word);
 
 }  // namespace cordon::sandbox

@@ -132,8 +132,9 @@ constexpr std::array kRules = {
     CallRule{"ioctl", EPERM, 1, {{{1, kInt, TIOCSTI}}}},
     CallRule{"ioctl", EPERM, 1, {{{1, kInt, TIOCLINUX}}}},
     always("ioctl", 0),
-    // A limit of 1 alone keeps the kernel from starting the machine's handler of core dumps, which is root's and outside;
-    // with 0 it is started. EINVAL, because programs that protect secrets take it for a system without the limit.
+    // A limit of 1 alone keeps the kernel from starting the machine's handler of core dumps, which is root's and
+    // outside; with 0 it is started. EINVAL, because programs that protect secrets take it for a system without the
+    // limit.
     only_if_not_core("setrlimit", 0),
     always("setrlimit", 0),
     only_if_not_core("prlimit64", 1),
