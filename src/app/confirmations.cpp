@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/confirmations.hpp"
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "run/files.hpp"
 
@@ -9,12 +10,21 @@ namespace {
 
 constexpr std::uint64_t kMaxBytes = 65'536;
 
+// A plan names its program by path; what decides about the boundary is the content.
+std::string program_digest(const catalog::LaunchFingerprint& program) {
+  std::string lines = text::cat(program.executable, "\n");
+  for (const auto& [path, digest] : program.files) {
+    lines += text::cat(digest, " ", path, "\n");
+  }
+  return sha256_text(lines);
+}
+
 std::string folder_of(const Caller& caller) { return caller.state_folder() + "/confirmations"; }
 
 }  // namespace
 
 Status record_confirmation(const Caller& caller, const std::string& server, const sandbox::Plan& plan,
-                           std::vector<sandbox::ConfirmedDetail> found) {
+                           const catalog::LaunchFingerprint& program, std::vector<sandbox::ConfirmedDetail> found) {
   const Result<std::string> boot = sandbox::current_boot_id();
   if (!boot) {
     return std::unexpected(boot.error());
@@ -23,13 +33,14 @@ Status record_confirmation(const Caller& caller, const std::string& server, cons
   if (!folder) {
     return std::unexpected(folder.error());
   }
-  const sandbox::Confirmation confirmation{sandbox::confirmation_key(plan), *boot, std::move(found)};
+  const sandbox::Confirmation confirmation{sandbox::confirmation_key(plan), program_digest(program), *boot,
+                                           std::move(found)};
   return run::write_atomic(text::cat(*folder, '/', server, ".json"), sandbox::write_confirmation(confirmation),
                            {.replace = run::Replace::existing, .mode = 0600});
 }
 
 Status add_confirmation(const Caller& caller, const std::string& server, const sandbox::LaunchSpec& spec,
-                        sandbox::HostFacts& facts) {
+                        const catalog::LaunchFingerprint& program, sandbox::HostFacts& facts) {
   if (spec.backend != sandbox::BackendChoice::command) {
     return {};
   }
@@ -46,6 +57,9 @@ Status add_confirmation(const Caller& caller, const std::string& server, const s
     Error error = read.error();
     error.where = text::printable(path);
     return std::unexpected(std::move(error));
+  }
+  if (read->program != program_digest(program)) {
+    return {};
   }
   Result<std::string> boot = sandbox::current_boot_id();
   if (!boot) {

@@ -9,6 +9,7 @@
 #include "app/launch_plan.hpp"
 #include "app/paths.hpp"
 #include "base/text.hpp"
+#include "egress/name.hpp"
 
 namespace cordon::app {
 namespace {
@@ -196,8 +197,11 @@ std::optional<Finding> about_network(const Complaint& complaint, const Surroundi
                              " outside is not there"),
                    {}};
   }
+  // A name only: an address needs a decision of its own, and what is none names nothing.
+  const std::optional<std::string> name = egress::canonical_host(complaint.host);
+  const bool nameable = name && name->find('.') != std::string::npos;
   return Finding{text::cat("isolation.network: none denies ", host),
-                 text::cat("isolation.network.allow: [\"HOST:443\"]")};
+                 nameable ? text::cat("isolation.network.allow: [", yaml_word(*name + ":443"), ']') : std::string()};
 }
 
 std::optional<Finding> about_limit(std::string_view key, const std::optional<std::uint64_t>& limit) {

@@ -14,6 +14,7 @@
 #include "app/way.hpp"
 #include "base/fd.hpp"
 #include "base/text.hpp"
+#include "sandbox/paths.hpp"
 
 namespace cordon::app {
 namespace {
@@ -140,12 +141,8 @@ std::optional<NamedFile> env_program(const std::vector<std::string>& line, const
 std::vector<NamedFile> named_files(const std::vector<std::string>& command, const View& view) {
   std::vector<NamedFile> out;
   for (std::size_t i = 1; i < command.size(); ++i) {
-    const std::string_view word = command[i];
-    if (!word.starts_with('-')) {
-      add_named(word, view, out);
-    }
-    if (const std::size_t equals = word.find('='); equals != std::string_view::npos) {
-      add_named(word.substr(equals + 1), view, out);
+    for (const std::string_view text : sandbox::names_in_word(command[i])) {
+      add_named(text, view, out);
     }
   }
   return out;

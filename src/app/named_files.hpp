@@ -23,8 +23,8 @@ struct View {
   std::string search_path = {};               // PATH inside, for `#!/usr/bin/env NAME`
 };
 
-// A word names a file by itself, by what follows its first "=", or by a file:// URL in either place. The first word is
-// the program and is passed over.
+// A word names files as sandbox::names_in_word says, also by a file:// URL. The first word is the program and is passed
+// over.
 std::vector<NamedFile> named_files(const std::vector<std::string>& command, const View& view);
 
 // What the arguments of a program in an image name: of this machine, only files that a grant shows. All words count.

@@ -79,6 +79,11 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
   const policy::Policy& policy = request.loaded.policy;
   std::optional<sandbox::Plan> plan;
   std::vector<sandbox::SteeringGap> gaps;
+  catalog::LaunchFingerprint program;  // known before the spec is complete
+  const auto admit = [&](const catalog::LaunchFingerprint& now) {
+    program = now;
+    return request.admit ? request.admit(now) : Status();
+  };
   const auto admit_spec = [&](sandbox::LaunchSpec spec) -> Status {
     if (request.to_confirm && spec.from_template) {
       spec.require.clear();
@@ -87,7 +92,7 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
     if (!host) {
       return std::unexpected(host.error());
     }
-    if (Status known = add_confirmation(request.caller, policy.server, spec, *host); !known) {
+    if (Status known = add_confirmation(request.caller, policy.server, spec, program, *host); !known) {
       return known;
     }
     Result<sandbox::Plan> selected = sandbox::select(spec, *host);
@@ -117,7 +122,7 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
   };
   Result<PreparedLaunch> prepared = prepare_launch({policy, request.caller, request.client_command,
                                                     own_paths(request.caller, request.loaded, request.own_files),
-                                                    trusted_reader(), request.depth, request.admit, admit_spec});
+                                                    trusted_reader(), request.depth, admit, admit_spec});
   if (!prepared) {
     return std::unexpected(prepared.error());
   }

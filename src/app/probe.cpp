@@ -96,7 +96,8 @@ Result<ProbeReport> probe_policy(const ProbeRequest& request) {
                      std::move(*tried)};
   if (from_template) {
     report.confirmed = sandbox::boundary::conclude(report.tried.findings);
-    const Status recorded = record_confirmation(request.caller, report.server, planned->plan, *report.confirmed);
+    const Status recorded = record_confirmation(request.caller, report.server, planned->plan,
+                                                planned->prepared.fingerprint, *report.confirmed);
     if (!recorded) {
       return std::unexpected(recorded.error());
     }

@@ -212,9 +212,21 @@ void limit(const Request& request, Result& result, const char* name, __rlimit_re
 }
 
 void limit_core(const Request&, Result& result) {
+  // Not getrlimit: libc asks by the call that may also set, and that one is refused.
   rlimit value = {};
-  ::getrlimit(RLIMIT_CORE, &value);
-  result.equal("core", "0", std::to_string(value.rlim_max));
+  ::syscall(SYS_getrlimit, RLIMIT_CORE, &value);
+  // 0 where the machine's own limit is that; nobody could make it 1.
+  result.equal("core", "at most 1", value.rlim_max <= 1 ? "at most 1" : std::to_string(value.rlim_max));
+}
+
+// With 0 the machine's handler of core dumps would be started, outside and as root; 1 is what keeps it from that.
+void dump_handler(const Request&, Result& result) {
+  rlimit none = {};
+  ::syscall(SYS_getrlimit, RLIMIT_CORE, &none);
+  none.rlim_cur = 0;
+  result.refused("setrlimit", "EINVAL", [&] { return result_of(::syscall(SYS_setrlimit, RLIMIT_CORE, &none)); });
+  result.refused("prlimit", "EINVAL",
+                 [&] { return result_of(::syscall(SYS_prlimit64, 0, RLIMIT_CORE, &none, nullptr)); });
 }
 void limit_processes(const Request& request, Result& result) { limit(request, result, "processes", RLIMIT_NPROC); }
 void limit_files(const Request& request, Result& result) { limit(request, result, "open_files", RLIMIT_NOFILE); }
@@ -241,6 +253,7 @@ constexpr std::array kChecks = {
     Check{"descriptors.pipes", "descriptors.standard", "pipes", Place::anywhere, pipes},
     Check{"descriptors.reopen", "descriptors.standard", "pipes", Place::inside, reopen},
     Check{"limits.core", "limits", "RLIMIT_CORE", Place::anywhere, limit_core},
+    Check{"syscalls.dump_handler", "syscalls.filter", "seccomp", Place::anywhere, dump_handler},
     Check{"limits.processes", "limits.processes", "RLIMIT_NPROC", Place::anywhere, limit_processes},
     Check{"limits.open_files", "limits.open_files", "RLIMIT_NOFILE", Place::anywhere, limit_files},
     Check{"limits.file_size", "limits.file_size", "RLIMIT_FSIZE", Place::anywhere, limit_size},

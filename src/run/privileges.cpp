@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace cordon::run {
@@ -24,8 +25,14 @@ Status ensure_standard_descriptors() {
 }
 
 Status protect_memory() {
-  const rlimit none{0, 0};
-  if (::prctl(PR_SET_DUMPABLE, 0) != 0 || ::setrlimit(RLIMIT_CORE, &none) != 0) {
+  // Not 0, which the server would inherit as the most that it may have: only for 1 the kernel starts no handler of core
+  // dumps (sandbox/syscalls.cpp). We ourselves are not dumped in any case.
+  rlimit core{};
+  bool done = ::getrlimit(RLIMIT_CORE, &core) == 0;
+  core.rlim_max = std::min<rlim_t>(core.rlim_max, 1);
+  core.rlim_cur = core.rlim_max;
+  done = done && ::setrlimit(RLIMIT_CORE, &core) == 0;
+  if (!done || ::prctl(PR_SET_DUMPABLE, 0) != 0) {
     return fail(Errc::internal, errno_text("PR_SET_DUMPABLE", errno), "process");
   }
   return {};

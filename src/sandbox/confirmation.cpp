@@ -38,7 +38,8 @@ std::string confirmation_key(const Plan& plan) {
 std::string write_confirmation(const Confirmation& confirmation) {
   json::Writer out;
   out.begin_object().member("format", kFormat).member_int("version", 1);
-  out.member("plan", confirmation.plan_key).member("boot_id", confirmation.boot_id).key("details").begin_object();
+  out.member("plan", confirmation.plan_key).member("program", confirmation.program);
+  out.member("boot_id", confirmation.boot_id).key("details").begin_object();
   // By the one list, so that equal findings make equal files.
   for (const Detail& detail : details()) {
     const auto found = std::ranges::find(confirmation.details, detail.name, &ConfirmedDetail::name);
@@ -59,10 +60,12 @@ Result<Confirmation> read_confirmation(const std::string& text) {
   if (text_of(root.find("format")) != kFormat || !root.find("version") || root.find("version").raw() != "1") {
     return invalid("not a confirmation of this version");
   }
-  Confirmation out{.plan_key = text_of(root.find("plan")), .boot_id = text_of(root.find("boot_id"))};
+  Confirmation out{.plan_key = text_of(root.find("plan")),
+                   .program = text_of(root.find("program")),
+                   .boot_id = text_of(root.find("boot_id"))};
   const json::Value details_object = root.find("details");
-  if (out.plan_key.empty() || out.boot_id.empty() || !details_object.is(json::Kind::object)) {
-    return invalid("names no plan, no boot or no details");
+  if (out.plan_key.empty() || out.program.empty() || out.boot_id.empty() || !details_object.is(json::Kind::object)) {
+    return invalid("names no plan, no program, no boot or no details");
   }
   for (const json::Member& member : details_object.members()) {
     const std::string key = member.key.string();

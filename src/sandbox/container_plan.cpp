@@ -79,6 +79,8 @@ void add_limits(Arguments& out, const Plan& plan, const Engine& engine) {
   };
   ulimit("nofile", plan.limits.open_files.value_or(0), engine.facts.most_open_files);
   ulimit("nproc", kOtherProcesses, engine.facts.most_processes);
+  // Not by us inside, where the profile refuses to change it (stage/privileges.cpp).
+  ulimit("core", 1, engine.facts.most_core);
 }
 
 // Things that podman does unless it is told not to, and docker does not know.

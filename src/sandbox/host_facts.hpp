@@ -55,6 +55,7 @@ struct ContainerFacts {
   std::string client_home = {};  // of the caller's account, where the client has its configuration
   std::uint64_t most_open_files = 0;
   std::uint64_t most_processes = 0;
+  std::uint64_t most_core = 0;
   Trial trial = {};
   ImageFacts image = {};  // of the spec
 };
@@ -84,6 +85,7 @@ struct ConfirmedDetail {
 };
 struct Confirmation {
   std::string plan_key = {};
+  std::string program = {};  // digest of what the plan starts: the template's program and the files that it names
   std::string boot_id = {};
   std::vector<ConfirmedDetail> details = {};
 };

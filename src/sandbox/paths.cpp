@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/paths.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 
 namespace cordon::sandbox {
@@ -33,6 +35,33 @@ std::string_view parent_path(std::string_view path) {
 }
 
 std::string_view last_component(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::vector<std::string_view> names_in_word(std::string_view word) {
+  std::vector<std::string_view> out;
+  const auto add = [&out](std::string_view name) {
+    if (!name.empty() && std::ranges::find(out, name) == out.end()) {
+      out.push_back(name);
+    }
+  };
+  if (!word.starts_with('-')) {
+    add(word);
+  }
+  if (const std::size_t equals = word.find('='); equals != std::string_view::npos) {
+    add(word.substr(equals + 1));
+  }
+  for (std::size_t at = 0; at < word.size();) {
+    const std::size_t end = std::min(word.find_first_of(":=,", at), word.size());
+    std::string_view part = word.substr(at, end - at);
+    at = end + 1;
+    if (part.starts_with('@')) {
+      part.remove_prefix(1);
+    } else if (part.starts_with('-')) {
+      part = part.substr(std::min(part.find('/'), part.size()));
+    }
+    add(part);
+  }
+  return out;
+}
 
 std::string rebase(std::string_view path, std::string_view from, std::string_view to) {
   const std::string_view below = path.substr(from == "/" ? 0 : from.size());

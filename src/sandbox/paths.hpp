@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cordon::sandbox {
 
@@ -19,5 +20,10 @@ std::string_view last_component(std::string_view path);
 
 // `path`, which is within `from`, with `from` replaced by `to`.
 std::string rebase(std::string_view path, std::string_view from, std::string_view to);
+
+// What in a word of a command may be the path of a file: the word itself, what follows its first "=", and each part of
+// a list with ":", "=" or "," (class paths, -javaagent:FILE=OPTIONS), without the "@" of an argument file or the
+// letters of an option before an absolute path (-r/FILE).
+std::vector<std::string_view> names_in_word(std::string_view word);
 
 }  // namespace cordon::sandbox

@@ -267,6 +267,7 @@ ContainerFacts find_client(std::string_view name, const HostFacts& facts) {
   found.client_home = account_home(facts);
   found.most_open_files = hard_limit(RLIMIT_NOFILE);
   found.most_processes = hard_limit(RLIMIT_NPROC);
+  found.most_core = hard_limit(RLIMIT_CORE);
   if (found.path.empty()) {
     found.trial = missing(name);
   }

@@ -61,13 +61,9 @@ std::string outside_of(const LaunchSpec& spec, const std::string& inside) {
   return target.empty() ? inside : rebase(inside, target, source);
 }
 
-// The path that an argument (or what follows "=" in it) may name, outside.
+// The path that a text may name, outside.
 std::string named_by(const LaunchSpec& spec, std::string_view argument) {
   constexpr std::string_view kUrl = "file://";
-  if (argument.starts_with('-')) {
-    const std::size_t equals = argument.find('=');
-    argument = equals == std::string_view::npos ? std::string_view() : argument.substr(equals + 1);
-  }
   if (argument.starts_with(kUrl)) {
     argument.remove_prefix(kUrl.size());
   }
@@ -144,8 +140,10 @@ std::vector<ExposedFile> find_exposed(const LaunchSpec& spec, const std::vector<
     look("its interpreter", path);
   }
   for (std::size_t i = 1; i < spec.argv.size(); ++i) {
-    if (const std::string path = named_by(spec, spec.argv[i]); !path.empty() && is_file(path)) {
-      look("a file that the command names", path);
+    for (const std::string_view text : names_in_word(spec.argv[i])) {
+      if (const std::string path = named_by(spec, text); !path.empty() && is_file(path)) {
+        look("a file that the command names", path);
+      }
     }
   }
   return exposed;

@@ -84,7 +84,7 @@ std::string folder_of(const GroupMount& mount, std::string_view path) {
 
 // Makes a group and takes it away again. 0 or an errno.
 int try_group(const GroupPlace& place) {
-  const std::string trial = text::cat(place.folder, "/", kGroupPrefix, "trial-", ::getpid());
+  const std::string trial = text::cat(place.folder, "/", kGroupPrefix, ::getpid(), "-trial");
   if (::mkdir(trial.c_str(), 0755) != 0) {
     return errno;
   }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -47,7 +48,7 @@ constexpr std::string_view kAllowed[] = {
     CALL(msgsnd), CALL(msync), CALL(munlock), CALL(munlockall), CALL(munmap), CALL(nanosleep), CALL(newfstatat),
     CALL(pause), CALL(pidfd_open), CALL(pidfd_send_signal), CALL(pipe), CALL(pipe2), CALL(pkey_alloc),
     CALL(pkey_free), CALL(pkey_mprotect), CALL(poll), CALL(ppoll), CALL(prctl), CALL(pread64), CALL(preadv),
-    CALL(preadv2), CALL(prlimit64), CALL(process_mrelease), CALL(pselect6), CALL(pwrite64), CALL(pwritev),
+    CALL(preadv2), CALL(process_mrelease), CALL(pselect6), CALL(pwrite64), CALL(pwritev),
     CALL(pwritev2), CALL(read), CALL(readahead), CALL(readlink), CALL(readlinkat), CALL(readv), CALL(recvfrom),
     CALL(recvmmsg), CALL(recvmsg), CALL(remap_file_pages), CALL(removexattr), CALL(rename), CALL(renameat),
     CALL(restart_syscall), CALL(rmdir), CALL(rseq), CALL(rt_sigaction), CALL(rt_sigpending),
@@ -58,7 +59,7 @@ constexpr std::string_view kAllowed[] = {
     CALL(seccomp), CALL(select), CALL(semctl), CALL(semget), CALL(semop), CALL(semtimedop), CALL(sendfile),
     CALL(sendmmsg), CALL(sendmsg), CALL(sendto), CALL(set_robust_list), CALL(set_thread_area), CALL(set_tid_address),
     CALL(setfsgid), CALL(setfsuid), CALL(setgid), CALL(setgroups), CALL(setitimer), CALL(setpgid), CALL(setpriority),
-    CALL(setregid), CALL(setresgid), CALL(setresuid), CALL(setreuid), CALL(setrlimit), CALL(setsid),
+    CALL(setregid), CALL(setresgid), CALL(setresuid), CALL(setreuid), CALL(setsid),
     CALL(setsockopt), CALL(setuid), CALL(setxattr), CALL(shmat), CALL(shmctl), CALL(shmdt), CALL(shmget),
     CALL(shutdown), CALL(sigaltstack), CALL(signalfd), CALL(signalfd4), CALL(splice), CALL(stat), CALL(statfs),
     CALL(statx), CALL(symlink), CALL(symlinkat), CALL(sync), CALL(sync_file_range), CALL(syncfs), CALL(sysinfo),
@@ -98,6 +99,10 @@ constexpr CallRule allow_socket(std::uint32_t family, std::uint32_t type, std::u
 
 constexpr CallRule always(std::string_view name, Verdict verdict) { return {name, verdict}; }
 
+constexpr CallRule only_if_not_core(std::string_view name, std::uint8_t argument) {
+  return {name, EINVAL, 1, {{{argument, kInt, RLIMIT_CORE}}}};
+}
+
 constexpr CallRule numbered(std::string_view name, int number) { return {name, 0, 0, {}, number}; }
 
 constexpr std::array kRules = {
@@ -127,6 +132,13 @@ constexpr std::array kRules = {
     CallRule{"ioctl", EPERM, 1, {{{1, kInt, TIOCSTI}}}},
     CallRule{"ioctl", EPERM, 1, {{{1, kInt, TIOCLINUX}}}},
     always("ioctl", 0),
+    // A limit of 1 alone keeps the kernel from starting the machine's handler of core dumps, which is root's and
+    // outside; with 0 it is started. EINVAL, because programs that protect secrets take it for a system without the
+    // limit.
+    only_if_not_core("setrlimit", 0),
+    always("setrlimit", 0),
+    only_if_not_core("prlimit64", 1),
+    always("prlimit64", 0),
     // Asking which personality it is; setting one can switch address randomisation off.
     allow_if("personality", 0, kInt, kInt),
     // Families are listed with type and protocol: others autoload kernel modules, and AF_VSOCK reaches the host.
@@ -177,6 +189,11 @@ constexpr std::array kNestedRules = {
     refuse_option(IPPROTO_IP, 96),
     refuse_option(IPPROTO_IP, 128),
     always("setsockopt", 0),
+    // CAP_SETFCAP there is enough to give a file capabilities, and where owners are mapped these are written down as
+    // root's: whoever executed the file outside would have them. A filter cannot see which attribute is meant.
+    always("setxattr", EOPNOTSUPP),
+    always("lsetxattr", EOPNOTSUPP),
+    always("fsetxattr", EOPNOTSUPP),
 };
 
 constexpr CallRule allow_kind(std::string_view name, std::uint32_t type) {
@@ -304,7 +321,14 @@ constexpr std::array kSharedRules = {
     never("removexattr"),
     never("lremovexattr"),
     never("fremovexattr"),
+    // Nor does it judge the reading of them by name, and some hold content (where a file was fetched from). What a
+    // program has open it may ask about.
+    always("getxattr", EOPNOTSUPP),
+    always("lgetxattr", EOPNOTSUPP),
+    always("listxattr", EOPNOTSUPP),
+    always("llistxattr", EOPNOTSUPP),
     // Of every process with the same uid, if it were not for this.
+    only_if_not_core("prlimit64", 1),
     only_for_itself("prlimit64"),
     only_for_itself("sched_setaffinity"),
     only_for_itself("sched_setattr"),

@@ -132,11 +132,23 @@ TEST_CASE("what the probe found is known to the next plan, on this boot and for 
   sandbox::LaunchSpec spec;
   spec.backend = sandbox::BackendChoice::command;
   sandbox::HostFacts facts;
-  REQUIRE(add_confirmation(f.caller, "one", spec, facts).has_value());
+  catalog::LaunchFingerprint program;
+  program.executable = "sha256:1";
+  program.files["/conf"] = "sha256:2";
+  REQUIRE(add_confirmation(f.caller, "one", spec, program, facts).has_value());
   CHECK(facts.confirmation.plan_key.empty());
 
-  REQUIRE(record_confirmation(f.caller, "one", some_plan({"/x"}), {{"network.outside", true}}).has_value());
-  REQUIRE(add_confirmation(f.caller, "one", spec, facts).has_value());
+  REQUIRE(record_confirmation(f.caller, "one", some_plan({"/x"}), program, {{"network.outside", true}}).has_value());
+  // The template's program, or a file that it is told of, has other content by now.
+  catalog::LaunchFingerprint other_program = program;
+  other_program.executable = "sha256:3";
+  catalog::LaunchFingerprint other_file = program;
+  other_file.files["/conf"] = "sha256:3";
+  for (const catalog::LaunchFingerprint& other : {other_program, other_file}) {
+    REQUIRE(add_confirmation(f.caller, "one", spec, other, facts).has_value());
+    CHECK(facts.confirmation.plan_key.empty());
+  }
+  REQUIRE(add_confirmation(f.caller, "one", spec, program, facts).has_value());
   CHECK(facts.confirmation.plan_key == sandbox::confirmation_key(some_plan({"/x"})));
   CHECK(facts.confirmation.plan_key != sandbox::confirmation_key(some_plan({"/y"})));
   CHECK(!facts.boot_id.empty());
@@ -147,10 +159,10 @@ TEST_CASE("what the probe found is known to the next plan, on this boot and for 
 
   // Other backends do not depend on it, whatever is there.
   f.temp.file("home/.local/state/mcp-cordon/confirmations/one.json", "no JSON", 0600);
-  CHECK(add_confirmation(f.caller, "one", spec, facts).error().where.ends_with("one.json"));
+  CHECK(add_confirmation(f.caller, "one", spec, program, facts).error().where.ends_with("one.json"));
   spec.backend = sandbox::BackendChoice::native;
-  CHECK(add_confirmation(f.caller, "one", spec, facts).has_value());
+  CHECK(add_confirmation(f.caller, "one", spec, program, facts).has_value());
   spec.backend = sandbox::BackendChoice::command;
   f.temp.file("home/.local/state/mcp-cordon/confirmations/one.json", "{}", 0666);
-  CHECK(add_confirmation(f.caller, "one", spec, facts).error().code == Errc::file_untrusted);
+  CHECK(add_confirmation(f.caller, "one", spec, program, facts).error().code == Errc::file_untrusted);
 }

@@ -242,6 +242,10 @@ TEST_CASE_FIXTURE(Fixture, "no write grant reaches a file that the command names
   SUBCASE("as a URL of a host, behind an equals sign") {
     policy.launch.command = {"sh", "--import=FILE://localhost" + temp.at("w/a%20b.js")};
   }
+  SUBCASE("in a class path") { policy.launch.command = {"sh", "-cp", "/none.jar:" + temp.at("w/a b.js")}; }
+  SUBCASE("as an agent with options") { policy.launch.command = {"sh", "-javaagent:" + temp.at("w/a b.js") + "=on"}; }
+  SUBCASE("as a file of arguments") { policy.launch.command = {"sh", "@" + temp.at("w/a b.js")}; }
+  SUBCASE("right behind an option's letter") { policy.launch.command = {"sh", "-r" + temp.at("w/a b.js")}; }
   SUBCASE("through a symlink") { policy.launch.command = {"sh", temp.link("x.js", temp.at("w/a b.js"))}; }
   SUBCASE("relative to the working folder") {
     policy.isolation.read = {grant(temp.folder("proj"))};

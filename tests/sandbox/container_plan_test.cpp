@@ -81,7 +81,7 @@ TEST_CASE("what docker is told") {
           "--security-opt no-new-privileges --security-opt seccomp={folder}/seccomp.json --user 1000:1000 "
           "--ipc private --cgroupns private --log-driver none --no-healthcheck --hostname cordon --workdir / "
           "--shm-size 67108864 --pids-limit 1032 --memory 536870912 --memory-swap 536870912 "
-          "--ulimit nofile=4096:4096 --ulimit nproc=9999:9999 "
+          "--ulimit nofile=4096:4096 --ulimit nproc=9999:9999 --ulimit core=1:1 "
           "--mount </tmp> --mount </var/thing> --mount </home/cordon> --mount </data> --mount </srv/ref> "
           "--mount </data/private> "
           "--mount type=bind,source={stage},target=/.mcp-cordon/stage,readonly "

@@ -88,7 +88,7 @@ std::string field(pid_t pid, std::string_view key) {
 
 TEST_CASE("a launcher or a guard killed at any moment leaves no agent and no door behind") {
   under_each([](BackendChoice backend) {
-    const sandbox::Plan plan = plan_of(backend, "trap '' TERM; echo up; while :; do sleep 1; done");
+    const sandbox::Plan plan = plan_of(backend, "trap '' TERM; echo up; exec sleep 1000");
     const int step_us = backend == BackendChoice::native ? 300 : 800;
     std::string wrong;
     for (int i = 0; i < 24; ++i) {
@@ -102,7 +102,7 @@ TEST_CASE("a launcher or a guard killed at any moment leaves no agent and no doo
 TEST_CASE("whichever process is killed, nothing of the launch stays, but the agent can be spared") {
   under_each([](BackendChoice backend) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    const sandbox::Plan plan = plan_of(backend, "echo up; read -r line");  // no child of its own
+    const sandbox::Plan plan = plan_of(backend, "trap '' TERM; echo up; exec sleep 1000");
     std::string wrong;
     std::size_t processes = 2;
     for (std::size_t i = 0; i < processes; ++i) {

@@ -149,7 +149,11 @@ TEST_CASE("a program, a script or a file of the command below a write grant is r
   for (const std::vector<std::string>& argv : {std::vector<std::string>{"/bin/sh", script},
                                                {program},
                                                {"/bin/sh", "-c", "x", text::cat("--config=", config)},
-                                               {"/bin/sh", "--import", text::cat("file://", config)}}) {
+                                               {"/bin/sh", "--import", text::cat("file://", config)},
+                                               {"/bin/sh", "-cp", text::cat("/none.jar:", config, ":/other.jar")},
+                                               {"/bin/sh", text::cat("-javaagent:", config, "=on")},
+                                               {"/bin/sh", text::cat("@", config)},
+                                               {"/bin/sh", text::cat("-r", config)}}) {
     LaunchSpec spec = node_spec(argv);
     CHECK(verdict(spec) == "fine");
     spec.mounts = {writable(folder / "w")};

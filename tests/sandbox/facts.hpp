@@ -17,6 +17,7 @@ inline sandbox::ContainerFacts able_engine(const char* path) {
           .client_home = "/home/user",
           .most_open_files = 20000,
           .most_processes = 9999,
+          .most_core = 20000,
           .trial = {.works = true},
           .image = {.found = true, .platform = "linux/amd64", .entrypoint = {"server"}}};
 }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,6 +25,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <tuple>
 
 namespace {
 
@@ -107,6 +109,31 @@ void try_the_view(const std::string& key) {
       return result_of(::open(key.c_str(), O_RDONLY | O_CLOEXEC));
     });
   });
+}
+
+// With CAP_SETFCAP over the owner that the file has here, which may be root outside.
+void try_file_capabilities(const std::string& folder) {
+  const std::string path = folder + "/program";
+  check("make_file", "allowed", [&] {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+    ::close(fd);
+    return result_of(fd);
+  });
+  vfs_ns_cap_data capabilities = {};
+  capabilities.data[0].permitted = 1U << CAP_SETUID;
+  for (const auto& [name, revision, size] : {std::tuple("file_capabilities", VFS_CAP_REVISION_2, XATTR_CAPS_SZ_2),
+                                             {"file_capabilities_of_namespace", VFS_CAP_REVISION_3, XATTR_CAPS_SZ_3}}) {
+    capabilities.magic_etc = static_cast<__u32>(revision) | VFS_CAP_FLAGS_EFFECTIVE;
+    check(name, "denied", [&, bytes = static_cast<size_t>(size)] {
+      const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+      const bool set = ::setxattr(path.c_str(), "security.capability", &capabilities, bytes, 0) == 0 ||
+                       ::lsetxattr(path.c_str(), "security.capability", &capabilities, bytes, 0) == 0 ||
+                       ::fsetxattr(fd, "security.capability", &capabilities, bytes, 0) == 0;
+      const int error_number = errno;
+      ::close(fd);
+      return set ? 0 : error_number;
+    });
+  }
 }
 
 void try_namespaces() {
@@ -215,6 +242,7 @@ int main(int argc, char** argv) {
   check("become_root_of_it", "allowed", [] { return ::setresuid(0, 0, 0) == 0 && has_all_capabilities() ? 0 : EPERM; });
   check("net_namespace", "allowed", [] { return result_of(::unshare(CLONE_NEWNET)); });
   try_the_view(argument(argc, argv, "key"));
+  try_file_capabilities(argument(argc, argv, "write"));
   try_namespaces();
   try_others(argument(argc, argv, "pid"));
   try_network();

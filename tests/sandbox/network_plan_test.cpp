@@ -173,3 +173,12 @@ TEST_CASE("what contradicts hosts, or cannot be had, is refused with what to do"
   many.pop_back();
   CHECK(refusal(spec_with(many)) == "accepted");
 }
+
+TEST_CASE("a browser that reaches hosts connects by init, so that sockets in its grants stay closed") {
+  LaunchSpec spec = spec_with({kApi});
+  spec.runtime = {"browser"};
+  spec.mounts = {{.source = "/data", .target = "/data"}};
+  const Plan plan = plan_of(spec);
+  CHECK(plan.unix_sockets == UnixSockets::supervised);
+  CHECK(find_guarantee(plan, "ipc.unix_sockets")->strength == Strength::enforced);
+}

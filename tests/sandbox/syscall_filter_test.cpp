@@ -8,6 +8,7 @@
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -293,6 +294,16 @@ TEST_CASE("personality can be asked for but not set") {
   CHECK(answer(SYS_personality, {0}) == error(EPERM));
 }
 
+TEST_CASE("the limit of core dumps is neither asked for nor set, all others are") {
+  for (const Filter& code : {ordinary(), nested(), strict()}) {
+    CHECK(answer_of(code, SYS_setrlimit, {RLIMIT_CORE | kGarbage}) == error(EINVAL));
+    CHECK(answer_of(code, SYS_prlimit64, {0, RLIMIT_CORE | kGarbage}) == error(EINVAL));
+    CHECK(answer_of(code, SYS_setrlimit, {RLIMIT_NOFILE}) == kAllow);
+    CHECK(answer_of(code, SYS_prlimit64, {RLIMIT_CORE, RLIMIT_NOFILE}) == kAllow);
+  }
+  CHECK(shared_answer(SYS_prlimit64, {0, RLIMIT_CORE}) == error(EINVAL));
+}
+
 TEST_CASE("with nested user namespaces just these, with a pid and a network namespace, can be made") {
   for (const int one : {CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET}) {
     const auto allowed = static_cast<std::uint64_t>(one);
@@ -312,12 +323,16 @@ TEST_CASE("with nested user namespaces just these, with a pid and a network name
   CHECK(answer_of(nested(), SYS_setsockopt, {3, IPPROTO_IPV6, 65}) == error(EPERM));
   CHECK(answer_of(nested(), SYS_setsockopt, {3, IPPROTO_IPV6, 66}) == kAllow);
   CHECK(answer_of(nested(), SYS_setsockopt, {3, SOL_SOCKET, 64}) == kAllow);
+  for (const int number : {SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr}) {  // file capabilities
+    CHECK(answer_of(nested(), number) == error(EOPNOTSUPP));
+  }
 }
 
 TEST_CASE("nested user namespaces change nothing but that") {
   for (int number = 0; number <= kTableEnd + 50; ++number) {
-    const bool changed =
-        number == SYS_clone || number == SYS_unshare || number == SYS_chroot || number == SYS_setsockopt;
+    const bool changed = number == SYS_clone || number == SYS_unshare || number == SYS_chroot ||
+                         number == SYS_setsockopt || number == SYS_setxattr || number == SYS_lsetxattr ||
+                         number == SYS_fsetxattr;
     if (!changed) {
       CHECK_MESSAGE(answer_of(nested(), number) == answer(number), "call ", number);
     }
@@ -408,6 +423,10 @@ TEST_CASE("among the machine's own names ipc and attributes of files are out of 
            SYS_fsetxattr, SYS_removexattr,   SYS_lremovexattr, SYS_fremovexattr}) {
     CHECK_MESSAGE(shared_answer(number) == error(EPERM), number);
   }
+  for (const long number : std::initializer_list<long>{SYS_getxattr, SYS_lgetxattr, SYS_listxattr, SYS_llistxattr}) {
+    CHECK_MESSAGE(shared_answer(number) == error(EOPNOTSUPP), number);
+  }
+  CHECK(shared_answer(SYS_fgetxattr) == kAllow);
   for (const char* name : {"chmod", "chown", "lchown", "utime", "utimes", "futimesat"}) {
     if (const int number = call_number(name); number >= 0) {
       CHECK_MESSAGE(shared_answer(number) == error(EPERM), name);

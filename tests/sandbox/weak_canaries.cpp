@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
@@ -61,6 +62,8 @@ void WeakCanaries::plant_files() {
     must(::mkdir((folder_ / name).c_str(), 0755) == 0, name);
   }
   write_file(folder_ / "outside/key", "secret");
+  // Some file systems have no attributes: then there is nothing to be read.
+  (void)::setxattr((folder_ / "outside/key").c_str(), "user.cordon", "secret", 6, 0);
   write_file(folder_ / "outside/file", "outside", 0666);
   write_file(folder_ / "read/file", "granted");
   write_file(folder_ / "write/file", "granted");

@@ -358,23 +358,25 @@ TEST_CASE("command: what the template is not told of is refused, not ignored") {
 }
 
 TEST_CASE("a confirmation is written and read back, and nothing else is taken for one") {
-  const Confirmation written = {"sha256:1", "boot", {{"ipc.own", false}, {"filesystem.read", true}}};
+  const Confirmation written = {"sha256:1", "sha256:2", "boot", {{"ipc.own", false}, {"filesystem.read", true}}};
   const std::string text = write_confirmation(written);
-  CHECK(text == R"({"format":"mcp-cordon.confirmation","version":1,"plan":"sha256:1","boot_id":"boot",)"
-                R"("details":{"filesystem.read":"held","ipc.own":"breached"}})"
-                "\n");
+  CHECK(text ==
+        R"({"format":"mcp-cordon.confirmation","version":1,"plan":"sha256:1","program":"sha256:2","boot_id":"boot",)"
+        R"("details":{"filesystem.read":"held","ipc.own":"breached"}})"
+        "\n");
   const auto read = read_confirmation(text);
   REQUIRE(read);
   CHECK(write_confirmation(*read) == text);
   for (
       const char* bad :
-      {"", "[]", "{}", R"({"format":"x","version":1,"plan":"p","boot_id":"b","details":{}})",
-       R"({"format":"mcp-cordon.confirmation","version":2,"plan":"p","boot_id":"b","details":{}})",
-       R"({"format":"mcp-cordon.confirmation","version":1,"plan":1,"boot_id":"b","details":{}})",
-       R"({"format":"mcp-cordon.confirmation","version":1,"plan":"p","boot_id":"b","details":[]})",
-       R"({"format":"mcp-cordon.confirmation","version":1,"plan":"p","boot_id":"b","details":{"ipc.other":"held"}})",
-       R"({"format":"mcp-cordon.confirmation","version":1,"plan":"p","boot_id":"b","details":{"ipc.own":true}})",
-       R"({"format":"mcp-cordon.confirmation","version":1,"plan":"p","boot_id":"b","details":{"ipc.own":"held","ipc.own":"breached"}})"}) {
+      {"", "[]", "{}", R"({"format":"x","version":1,"plan":"p","program":"q","boot_id":"b","details":{}})",
+       R"({"format":"mcp-cordon.confirmation","version":2,"plan":"p","program":"q","boot_id":"b","details":{}})",
+       R"({"format":"mcp-cordon.confirmation","version":1,"plan":"p","boot_id":"b","details":{}})",
+       R"({"format":"mcp-cordon.confirmation","version":1,"plan":1,"program":"q","boot_id":"b","details":{}})",
+       R"({"format":"mcp-cordon.confirmation","version":1,"plan":"p","program":"q","boot_id":"b","details":[]})",
+       R"({"format":"mcp-cordon.confirmation","version":1,"plan":"p","program":"q","boot_id":"b","details":{"ipc.other":"held"}})",
+       R"({"format":"mcp-cordon.confirmation","version":1,"plan":"p","program":"q","boot_id":"b","details":{"ipc.own":true}})",
+       R"({"format":"mcp-cordon.confirmation","version":1,"plan":"p","program":"q","boot_id":"b","details":{"ipc.own":"held","ipc.own":"breached"}})"}) {
     CHECK_MESSAGE(!read_confirmation(bad), bad);
   }
 }

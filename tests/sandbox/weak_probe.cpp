@@ -68,6 +68,11 @@ void check_reading(const Canaries& canaries) {
   struct stat status = {};
   attempt("filesystem.read", "size_and_owner", ::stat(key.c_str(), &status));
   attempt("filesystem.read", "name_elsewhere", ::stat("/etc/shadow", &status));
+  std::array<char, 64> value = {};
+  attempt("filesystem.read", "attribute", ::getxattr(key.c_str(), "user.cordon", value.data(), value.size()));
+  attempt("filesystem.read", "attribute_of_link", ::lgetxattr(key.c_str(), "user.cordon", value.data(), value.size()));
+  attempt("filesystem.read", "attribute_names", ::listxattr(key.c_str(), value.data(), value.size()));
+  attempt("filesystem.read", "attribute_names_of_link", ::llistxattr(key.c_str(), value.data(), value.size()));
   std::array<char, 16> target = {};
   attempt("filesystem.read", "link_text", ::readlink((outside + "/link").c_str(), target.data(), target.size()));
 }
@@ -127,7 +132,7 @@ void check_processes(const Canaries& canaries) {
   const iovec there = {.iov_base = &byte, .iov_len = 1};
   attempt("processes.own", "memory", ::process_vm_readv(pid, &here, 1, &there, 1, 0));
   rlimit limit = {};
-  attempt("processes.own", "limits", ::prlimit(pid, RLIMIT_CORE, nullptr, &limit));
+  attempt("processes.own", "limits", ::prlimit(pid, RLIMIT_NOFILE, nullptr, &limit));
   errno = 0;
   const int nice = ::getpriority(PRIO_PROCESS, static_cast<id_t>(pid));
   attempt("processes.own", "priority",

@@ -64,6 +64,8 @@ Findings findings(const test::Outcome& outcome) {
   return found;
 }
 
+bool shows_content(std::string_view id) { return id.starts_with("content") || id.starts_with("attribute"); }
+
 // "" when the plan's statements are what was found. That something holds of which the plan promises nothing is told,
 // and no fault.
 std::string compare(const sandbox::Plan& plan, const Findings& found) {
@@ -75,6 +77,10 @@ std::string compare(const sandbox::Plan& plan, const Findings& found) {
     const auto crossed = found.crossed.find(said.name);
     if (!found.attempts.contains(said.name)) {
       wrong += text::cat("nothing was tried for ", said.name, "\n");
+    } else if (said.reason == "names_visible" && crossed != found.crossed.end() &&
+               std::ranges::any_of(crossed->second, shows_content)) {
+      wrong += text::cat(said.name, " is said to show names, sizes and owners, and showed ",
+                         *std::ranges::find_if(crossed->second, shows_content), "\n");
     } else if (said.strength == Strength::enforced && crossed != found.crossed.end()) {
       wrong += text::cat(said.name, " is said to be enforced (", said.reason, ") but was crossed:");
       for (const std::string& id : crossed->second) {

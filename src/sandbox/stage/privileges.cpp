@@ -38,6 +38,19 @@ Outcome limit(__rlimit_resource resource, std::string_view what, std::optional<s
   return {};
 }
 
+// No core file is smaller than a page, and for 1 the kernel does not start a handler, which it does for 0. In a
+// container the engine has been told, and its profile is already in force.
+Outcome limit_core(const Stage& stage) {
+  if (!stage.plan.in_container()) {
+    return limit(RLIMIT_CORE, "core", 1);
+  }
+  rlimit now = {};
+  if (::syscall(SYS_getrlimit, RLIMIT_CORE, &now) != 0) {
+    return failed("core");
+  }
+  return now.rlim_max <= 1 ? Outcome{} : refuse("the engine has not limited core dumps");
+}
+
 Outcome install(std::vector<sock_filter> code) {
   const sock_fprog program = {.len = static_cast<unsigned short>(code.size()), .filter = code.data()};
   if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) {
@@ -93,9 +106,11 @@ Outcome set_limits(Stage& stage) {
   };
   const auto processes =
       !stage.plan.own_namespaces && std::ranges::any_of(stage.plan.groups, counts) ? std::nullopt : limits.processes;
+  if (auto outcome = limit_core(stage); !outcome) {
+    return outcome;
+  }
   // RLIMIT_DATA and not RLIMIT_AS: WebAssembly reserves many GiB of addresses without using them.
-  const std::array<Item, 8> items = {{{RLIMIT_CORE, "core", 0},
-                                      {RLIMIT_DATA, "memory", data},
+  const std::array<Item, 7> items = {{{RLIMIT_DATA, "memory", data},
                                       {RLIMIT_NPROC, "processes", processes},
                                       {RLIMIT_NOFILE, "open_files", limits.open_files},
                                       {RLIMIT_FSIZE, "file_size", limits.file_size_bytes},
