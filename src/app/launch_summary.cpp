@@ -68,8 +68,8 @@ void LaunchSummary::take_egress(const json::Value& record) {
 
 std::vector<std::string> LaunchSummary::hosts_declared() const {
   std::vector<std::string> out;
-  for (auto found = declared_.lower_bound(std::string(kHosts)); found != declared_.end() && found->first.starts_with(kHosts);
-       ++found) {
+  for (auto found = declared_.lower_bound(std::string(kHosts));
+       found != declared_.end() && found->first.starts_with(kHosts); ++found) {
     out.push_back(found->first.substr(kHosts.size()));
   }
   return out;

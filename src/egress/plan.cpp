@@ -145,6 +145,10 @@ Result<Doors> plan_doors(const Rules& rules) {
       out.names.push_back({rule.host, address});
     }
     for (const std::uint16_t port : rule.ports) {
+      if (address == kResolver && port == kResolverPort) {
+        return fail(Errc::policy_invalid, text::cat(rule.host, ':', port, " is where our own resolver answers inside"),
+                    "isolation.network.allow", "take it out: names are answered there anyway");
+      }
       out.listen.push_back({address, port});
     }
   }

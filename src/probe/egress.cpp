@@ -128,10 +128,9 @@ std::string ask_by_stream(const char* resolver, std::string_view host) {
   }
   std::string answer;
   std::array<char, 1500> buffer = {};
-  const auto wanted = [&] {
-    return answer.size() < 2
-               ? 2
-               : 2U + (static_cast<unsigned char>(answer[0]) << 8U | static_cast<unsigned char>(answer[1]));
+  const auto wanted = [&]() -> std::size_t {
+    const auto byte = [&](std::size_t at) { return std::size_t{static_cast<unsigned char>(answer[at])}; };
+    return answer.size() < 2 ? 2 : 2 + (byte(0) << 8 | byte(1));
   };
   while (answer.size() < wanted()) {
     const ssize_t length = readable(fd.get()) ? ::recv(fd.get(), buffer.data(), buffer.size(), 0) : -1;

@@ -94,6 +94,14 @@ TEST_CASE("an address of the pool cannot be allowed; a proxy has no doors") {
   CHECK(plan_doors(rules) == Doors());
 }
 
+TEST_CASE("the place of our own resolver cannot be allowed") {
+  Rules rules;
+  rules.allow = {rule(HostKind::address, "127.0.0.1", {53, 5432}, true)};
+  CHECK(!plan_doors(rules));
+  rules.allow = {rule(HostKind::address, "127.0.0.1", {5432}, true), rule(HostKind::address, "127.0.0.2", {53}, true)};
+  CHECK(plan_doors(rules));
+}
+
 TEST_CASE("what is handed over has to be what was planned") {
   Rules rules;
   rules.allow = {rule(HostKind::name, "a.test", {443, 80}), rule(HostKind::wildcard, "b.test", {443})};

@@ -257,6 +257,30 @@ TEST_CASE("unmodified programs reach what is listed") {
   });
 }
 
+TEST_CASE("where init connects for the server, hosts are reached all the same, and nothing else") {
+  everywhere([](BackendChoice backend) {
+    const test::TempFolder folder;
+    sandbox::LaunchSpec spec = reaching({CORDON_TEST_EGRESS_CLIENT, "get:one.test:443", "get:a.wild.test:443",
+                                         "connect:198.18.1.1:444", "connect:192.0.2.1:443"},
+                                        backend, rules_with_wildcard());
+    spec.nested_userns = true;
+    spec.mounts = {{.source = folder.path(), .target = "/granted"}};
+    return missing_in(run(test::plan_for(spec)),
+                      {"get one.test:443 door 198.18.1.1:443", "get a.wild.test:443 door 198.19.0.1:443",
+                       "connect 198.18.1.1:444 ECONNREFUSED", "connect 192.0.2.1:443 ENETUNREACH"});
+  });
+}
+
+TEST_CASE("a minimal /proc still shows the look from inside what it needs") {
+  if (!test::must_skip(BackendChoice::native)) {
+    sandbox::LaunchSpec spec =
+        reaching({CORDON_TEST_EGRESS_CLIENT, "get:one.test:443"}, BackendChoice::native, rules_for_test());
+    spec.proc_minimal = true;
+    CHECK(test::in_child(
+              [&] { return missing_in(run(test::plan_for(spec)), {"get one.test:443 door 198.18.1.1:443"}); }) == "");
+  }
+}
+
 TEST_CASE("a server that is traced reaches the same") {
   if (test::must_skip(BackendChoice::native)) {
     return;

@@ -40,8 +40,12 @@ mount --bind "$place/hosts" /etc/hosts
 for at in 127.77.0.1:443 127.77.0.1:8443 127.77.0.1:8444 127.77.0.2:443; do
   openssl s_server -quiet -accept $at -cert "$place/data/cert.pem" -key "$place/key.pem" -www >/dev/null 2>&1 &
 done
-echo 'plain page' >"$place/www/page"
-python3 -m http.server --bind 127.77.0.1 --directory "$place/www" 8080 >/dev/null 2>&1 &
+echo 'plain page' >"$place/www/index.html"
+python3 -u -m http.server --bind 127.77.0.1 --directory "$place/www" 8080 >"$place/http.log" 2>&1 &
+for at in 127.77.0.1:443 127.77.0.1:8443 127.77.0.1:8444 127.77.0.2:443; do
+  curl -sk --retry 100 --retry-delay 0 --retry-connrefused -m 30 "https://$at/" >/dev/null
+done
+curl -s --retry 100 --retry-delay 0 --retry-connrefused -m 30 http://127.77.0.1:8080/ >/dev/null
 chmod -R u=rwX,go=rX "$place"
 
 as=
@@ -50,14 +54,14 @@ if [ "$who" = user ]; then
   as='setpriv --reuid 54321 --regid 54321 --clear-groups --inh-caps=-all'
 fi
 
-# POLICY_SNI CHROMIUM: one session; what the clients say goes to stdout.
+# SNI BROWSER PRESET: one session; what the clients say goes to stdout.
 session() {
   cat >"$place/home/clients.yaml" <<POLICY
 version: 1
 server: clients
 launch:
   command: [/bin/sh, $place/data/clients.sh, $place/data]
-  environment: {set: {CHROMIUM: "$2"}}
+  environment: {set: {BROWSER: "$2"}}
 isolation:
   backend: $backend
   filesystem: {runtime: [$3], read: [$place/data]}
@@ -96,8 +100,12 @@ judge() {
     failed=1
   fi
 }
-session match '' system >"$place/one.log"
+session match no system >"$place/one.log"
 judge "$place/one.log"
+# Nobody was asked to relay.
+if grep CONNECT "$place/http.log"; then
+  failed=1
+fi
 if command -v chromium >/dev/null 2>&1; then
   # A browser hides a part of its hello always (ECH).
   session flag yes browser >"$place/two.log"
