@@ -26,7 +26,9 @@ void carry_over(const Snapshot& base, Snapshot& candidate) {
   for (PinnedTool& tool : candidate.tools) {
     const PinnedTool* pinned = base.find(tool.name);
     if (pinned != nullptr && catalog::relate(pinned->definition, tool.definition) != catalog::Relation::changed) {
+      std::string interface = std::move(tool.interface);
       tool = *pinned;
+      tool.interface = std::move(interface);
     }
   }
 }
@@ -70,6 +72,10 @@ void Review::collect(ReviewScope scope) {
 std::string Review::whole_of(const catalog::ItemChange& change) const {
   if (change.item == "tool") {
     const PinnedTool* live = candidate_.find(change.name);
+    return live == nullptr ? std::string() : live->definition;
+  }
+  if (const auto list = catalog::list_kind_of_item(change.item)) {
+    const catalog::PinnedItem* live = candidate_.find(*list, change.name);
     return live == nullptr ? std::string() : live->definition;
   }
   if (change.item == "server_info") {
@@ -140,10 +146,35 @@ void Review::apply_tool(const ReviewItem& item, Snapshot& out) const {
   }
 }
 
+void Review::apply_item(catalog::ListKind list, const std::string& key, Snapshot& out) const {
+  std::vector<catalog::PinnedItem>& items = out.items(list);
+  const auto place = std::ranges::lower_bound(items, key, {}, &catalog::PinnedItem::key);
+  const bool present = place != items.end() && place->key == key;
+  const catalog::PinnedItem* live = candidate_.find(list, key);
+  if (live == nullptr) {
+    if (present) {
+      items.erase(place);
+    }
+  } else if (present) {
+    *place = *live;
+  } else {
+    items.insert(place, *live);
+  }
+}
+
 void Review::apply(const ReviewItem& item, Snapshot& out) const {
   const std::string& kind = item.change.item;
   if (kind == "tool" || kind == "effect") {
     apply_tool(item, out);
+  } else if (const auto list = catalog::list_kind_of_item(kind)) {
+    apply_item(*list, item.change.name, out);
+  } else if (kind == "interface") {
+    // The definition may have been rejected; its interface then stays with what was accepted.
+    const auto place = place_of(out, item.change.name);
+    const PinnedTool* live = candidate_.find(item.change.name);
+    if (live != nullptr && place != out.tools.end() && place->name == item.change.name) {
+      place->interface = live->interface;
+    }
   } else if (kind == "instructions") {
     out.instructions = candidate_.instructions;
   } else if (kind == "server_info") {

@@ -61,6 +61,7 @@ class Review {
   void add_unchanged_tools(ReviewScope scope);
   void apply(const ReviewItem& item, catalog::Snapshot& out) const;
   std::string whole_of(const catalog::ItemChange& change) const;
+  void apply_item(catalog::ListKind list, const std::string& key, catalog::Snapshot& out) const;
   void apply_tool(const ReviewItem& item, catalog::Snapshot& out) const;
 
   catalog::Snapshot base_;

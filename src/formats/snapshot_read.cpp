@@ -21,6 +21,8 @@ using std::string_view;
 constexpr std::array<string_view, 14> kMembers = {
     "capabilities", "digest", "format",      "instructions", "launch", "protocol_versions", "reviewed_at",
     "reviewer",     "server", "server_info", "status",       "tools",  "unattended",        "version"};
+constexpr std::array<string_view, 4> kOptionalMembers = {"policy", "prompts", "resource_templates", "resources"};
+constexpr std::array<string_view, 1> kOptionalToolMembers = {"interface"};
 constexpr std::array<string_view, 5> kToolMembers = {"definition", "digest", "effect", "effect_source", "name"};
 constexpr std::array<string_view, 5> kLaunchMembers = {"command", "environment_names", "executable", "files",
                                                        "set_values"};
@@ -79,16 +81,16 @@ class Reader {
     }
   }
 
-  // Every member must be there and no other, save one that may be.
+  // Every member must be there and no other, save those that may be.
   bool has_exactly(const Value& object, std::span<const string_view> names, string_view what,
-                   string_view optional = {}) {
+                   std::span<const string_view> optional = {}) {
     if (!object.is(Kind::object)) {
       fault(object, text::cat(what, " must be an object"));
       return false;
     }
     for (const json::Member member : object.members()) {
       const std::string key = member.key.string();
-      if (key != optional && std::ranges::find(names, key) == names.end()) {
+      if (std::ranges::find(optional, key) == optional.end() && std::ranges::find(names, key) == names.end()) {
         const auto near = text::nearest(key, names);
         fault(member.key, text::cat("unknown member '", text::printable(key), "' in ", what,
                                     near ? text::cat(" (did you mean '", *near, "'?)") : std::string()));
@@ -163,7 +165,7 @@ class Reader {
             "a file of a later version needs a later version of mcp-cordon");
       return false;
     }
-    return has_exactly(root, kMembers, "the snapshot", "policy");
+    return has_exactly(root, kMembers, "the snapshot", kOptionalMembers);
   }
 
   void read_snapshot() {
@@ -193,6 +195,9 @@ class Reader {
     snapshot_.server_info = object_of(root.find("server_info"), "'server_info'");
     read_review(root);
     read_tools(root.find("tools"));
+    for (const catalog::ListKind kind : catalog::kItemKinds) {
+      read_items(kind, root.find(catalog::names(kind).file_member));
+    }
     if (!error_ && snapshot_.digest != catalog::snapshot_digest(snapshot_)) {
       fault(root.find("digest"), "'digest' is not that of the catalog in this file", kEditRemedy);
     }
@@ -258,7 +263,7 @@ class Reader {
   }
 
   void read_tool(const Value& entry) {
-    if (!has_exactly(entry, kToolMembers, "a tool")) {
+    if (!has_exactly(entry, kToolMembers, "a tool", kOptionalToolMembers)) {
       return;
     }
     catalog::PinnedTool tool;
@@ -278,12 +283,61 @@ class Reader {
     if (!error_ && tool.digest != catalog::tool_digest(tool.definition)) {
       fault(entry.find("digest"), text::cat("'digest' of ", what, " is not that of its definition"), kEditRemedy);
     }
+    if (const Value interface = entry.find("interface")) {
+      tool.interface = digest_of(interface, text::cat("'interface' of ", what));
+    }
     read_effect(entry, what, tool);
     if (!snapshot_.tools.empty() && snapshot_.tools.back().name >= tool.name) {
       const bool twice = snapshot_.tools.back().name == tool.name;
       fault(entry.find("name"), text::cat(what, twice ? " stands here twice" : " is not in the order of names"));
     }
     snapshot_.tools.push_back(std::move(tool));
+  }
+
+  void read_items(catalog::ListKind kind, const Value& items) {
+    if (!items) {
+      return;
+    }
+    const catalog::ListNames& named = catalog::names(kind);
+    if (!items.is(Kind::array)) {
+      fault(items, text::cat("'", named.file_member, "' must be an array"));
+      return;
+    }
+    for (const Value element : items.elements()) {
+      if (!error_) {
+        read_item(kind, element);
+      }
+    }
+  }
+
+  void read_item(catalog::ListKind kind, const Value& entry) {
+    const catalog::ListNames& named = catalog::names(kind);
+    const std::array<string_view, 3> members = {"definition", "digest", named.file_key};
+    if (!has_exactly(entry, members, text::cat("a ", named.text))) {
+      return;
+    }
+    catalog::PinnedItem item;
+    item.key = text_of(entry.find(named.file_key), text::cat("'", named.file_key, "' of a ", named.text));
+    const std::string what = text::cat(named.text, " '", text::printable(item.key, 200), "'");
+    Result<catalog::Item> defined = catalog::read_item(kind, entry.find("definition"));
+    if (!defined) {
+      fault(entry.find("definition"), text::cat(what, ": ", defined.error().detail));
+      return;
+    }
+    if (defined->key != item.key) {
+      fault(entry.find(named.file_key), text::cat(what, ": its definition has another '", named.key, "'"));
+    }
+    item.definition = std::move(defined->definition);
+    item.digest = digest_of(entry.find("digest"), text::cat("'digest' of ", what));
+    if (!error_ && item.digest != catalog::item_digest(item.definition)) {
+      fault(entry.find("digest"), text::cat("'digest' of ", what, " is not that of its definition"), kEditRemedy);
+    }
+    std::vector<catalog::PinnedItem>& list = snapshot_.items(kind);
+    if (!list.empty() && list.back().key >= item.key) {
+      fault(entry.find(named.file_key),
+            text::cat(what, list.back().key == item.key ? " stands here twice" : " is not in order"));
+    }
+    list.push_back(std::move(item));
   }
 
   void read_effect(const Value& entry, const std::string& what, catalog::PinnedTool& tool) {

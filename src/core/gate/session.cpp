@@ -29,6 +29,9 @@ Session::Impl::Impl(SessionConfig config)
       server_lines_(limits_.max_bytes) {
   CORDON_ASSERT(config_.snapshot || config_.launch_failure || config_.policy.catalog.missing == policy::Missing::flag);
   server_gone_ = config_.launch_failure.has_value();
+  for (const catalog::ListKind kind : catalog::kListKinds) {
+    list(kind).kind = kind;
+  }
 }
 
 Actions Session::Impl::take() {

@@ -59,7 +59,9 @@ policy::Catalog read_catalog(Faults& faults, const yaml::Node& node) {
   section.boolean("accept_unattended", catalog.accept_unattended);
   section.only_empty("trusted_keys", yaml::Kind::sequence);
   section.only_empty("variables", yaml::Kind::mapping);
-  section.only_empty("dynamic", yaml::Kind::sequence);
+  if (const yaml::Member* dynamic = section.find("dynamic")) {
+    catalog.dynamic = read_uri_globs(faults, dynamic->value, "catalog.dynamic", ListEmptiness::allowed);
+  }
   section.integer("max_pages", catalog.max_pages, {1, 10'000});
   section.integer("max_tools", catalog.max_tools, {1, 100'000});
   section.size("max_bytes", catalog.max_bytes, {1'000, 100'000'000});
