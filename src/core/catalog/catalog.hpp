@@ -4,6 +4,8 @@
 // Must not: do I/O, know policies' files. Start reading here; compare.hpp judges one definition, diff.hpp whole
 // catalogs.
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -77,6 +79,17 @@ struct PolicyBinding {
   bool operator==(const PolicyBinding&) const = default;
 };
 
+// A place in reviewed text where the value of a variable of the policy stands.
+struct VariablePlace {
+  std::string item = {};     // "tool", "prompt", "resource", "resource_template" or "instructions"
+  std::string key = {};      // of the item; empty for instructions
+  std::string pointer = {};  // JSON pointer to a string of its definition; empty for instructions
+  std::size_t offset = 0;    // in bytes of the decoded text
+  std::size_t length = 0;
+  std::string variable = {};
+  auto operator<=>(const VariablePlace&) const = default;
+};
+
 // A reviewed catalog. The in-memory form of the snapshot file.
 struct Snapshot {
   std::string server = {};
@@ -93,6 +106,7 @@ struct Snapshot {
   bool unattended = false;
   bool reviewed = true;     // false: a candidate that nobody has accepted
   bool tools_only = false;  // read from a plain list of tools: all else is not known, and not compared
+  std::vector<VariablePlace> variables = {};  // sorted, none overlaps another
   LaunchFingerprint launch = {};
   PolicyBinding policy = {};
   std::string digest = {};  // "sha256:…" over everything pinned, see compare.hpp
