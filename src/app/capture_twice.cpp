@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "core/catalog/compare.hpp"
+#include "core/catalog/variables.hpp"
+#include "core/gate/variable_view.hpp"
 #include "core/json/read.hpp"
 
 namespace cordon::app {
@@ -125,6 +128,38 @@ DifferingParts differing_parts(std::string_view before, std::string_view after) 
   return {before.substr(head, before.size() - head - tail), after.substr(head, after.size() - head - tail)};
 }
 
+void mark_unstable(const policy::Policy& policy, Twice& twice) {
+  const catalog::VariableRules rules = gate::variable_rules(policy.catalog, {});
+  for (const Variation& variation : twice.variations) {
+    for (const catalog::ItemChange& change : variation.changes) {
+      for (const catalog::Place& place : change.places) {
+        const std::string before = text_of(place.before);
+        const std::string after = text_of(place.after);
+        const DifferingParts parts = differing_parts(before, after);
+        std::vector<std::string> fitting;
+        for (const auto& [name, rule] : rules) {
+          if (rule.fits(rule, parts.before) && rule.fits(rule, parts.after)) {
+            fitting.push_back(name);
+          }
+        }
+        if (before.empty() || fitting.size() != 1) {
+          continue;
+        }
+        catalog::Snapshot marked = twice.candidate;
+        marked.variables.push_back({change.item, change.name, place.pointer,
+                                    static_cast<std::size_t>(parts.before.data() - before.data()), parts.before.size(),
+                                    fitting.front()});
+        std::ranges::sort(marked.variables);
+        // The numbers in pointers of a diff are not always those of the definition, and a place may be marked already.
+        if (catalog::check_places(marked)) {
+          catalog::seal(marked);
+          twice.candidate = std::move(marked);
+        }
+      }
+    }
+  }
+}
+
 Result<Twice> capture_twice(const CaptureRequest& request) {
   Result<catalog::Snapshot> first = capture_candidate(request);
   if (!first) {
@@ -143,6 +178,7 @@ Result<Twice> capture_twice(const CaptureRequest& request) {
     }
     out.variations.push_back(std::move(variation));
   }
+  mark_unstable(request.loaded.policy, out);
   return out;
 }
 
@@ -162,6 +198,7 @@ std::string describe(const Twice& twice) {
         }
       }
       out += shown > kShown ? text::cat("  and ", shown - kShown, " more\n") : std::string();
+      out += "  If it means nothing, name it in the policy: catalog: {variables: {NAME: KIND}}, and capture again\n";
     }
   }
   return out;

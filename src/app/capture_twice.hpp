@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "core/catalog/catalog.hpp"
 #include "core/catalog/diff.hpp"
+#include "core/policy/policy.hpp"
 
 namespace cordon::app {
 
@@ -31,6 +32,9 @@ Result<Twice> capture_twice(const CaptureRequest& request);
 
 // For a person: what is unstable, where, and what the difference looks like. Ends with a line feed.
 std::string describe(const Twice& twice);
+
+// Marks what differs between the launches and fits exactly one of the policy's variables as a place of it.
+void mark_unstable(const policy::Policy& policy, Twice& twice);
 
 // What a text looks like that differs: "a date", "a path", "a version", "a number", else "text".
 std::string_view kind_of_text(std::string_view text);

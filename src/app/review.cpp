@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/catalog/compare.hpp"
+#include "core/catalog/variables.hpp"
 
 namespace cordon::app {
 namespace {
@@ -106,6 +107,10 @@ void Review::add_unchanged_tools(ReviewScope scope) {
   }
 }
 
+bool Review::places_changed() const {
+  return catalog::places_that_hold(base_, {&candidate_, &base_}) != base_.variables;
+}
+
 void Review::set_effect(std::size_t item, policy::Effect effect) {
   CORDON_ASSERT(items_.at(item).has_effect());
   items_[item].effect = policy::name(effect);
@@ -197,6 +202,7 @@ Snapshot Review::result(const Signature& signature) const {
       apply(item, out);
     }
   }
+  out.variables = catalog::places_that_hold(out, {&candidate_, &base_});
   out.reviewed = true;
   out.reviewer = signature.reviewer;
   out.reviewed_at = signature.time;

@@ -38,6 +38,8 @@ class Review {
          ReviewScope scope = ReviewScope::differences);
 
   const std::vector<ReviewItem>& items() const { return items_; }
+  // Are there other places of variables in what is reviewed already?
+  bool places_changed() const;
   // Is there a snapshot of a person's review underneath?
   bool builds_on_review() const { return base_.reviewed; }
 

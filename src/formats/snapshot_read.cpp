@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "core/catalog/compare.hpp"
+#include "core/catalog/variables.hpp"
 #include "core/json/read.hpp"
 #include "core/json/write.hpp"
 #include "formats/json_place.hpp"
@@ -21,7 +22,10 @@ using std::string_view;
 constexpr std::array<string_view, 14> kMembers = {
     "capabilities", "digest", "format",      "instructions", "launch", "protocol_versions", "reviewed_at",
     "reviewer",     "server", "server_info", "status",       "tools",  "unattended",        "version"};
-constexpr std::array<string_view, 4> kOptionalMembers = {"policy", "prompts", "resource_templates", "resources"};
+constexpr std::array<string_view, 5> kOptionalMembers = {"policy", "prompts", "resource_templates", "resources",
+                                                         "variables"};
+constexpr std::array<string_view, 6> kPlaceMembers = {"item", "key", "length", "offset", "pointer", "variable"};
+constexpr std::size_t kMaxPlaces = 10'000;
 constexpr std::array<string_view, 1> kOptionalToolMembers = {"interface"};
 constexpr std::array<string_view, 5> kToolMembers = {"definition", "digest", "effect", "effect_source", "name"};
 constexpr std::array<string_view, 5> kLaunchMembers = {"command", "environment_names", "executable", "files",
@@ -198,6 +202,7 @@ class Reader {
     for (const catalog::ListKind kind : catalog::kItemKinds) {
       read_items(kind, root.find(catalog::names(kind).file_member));
     }
+    read_variables(root.find("variables"));
     if (!error_ && snapshot_.digest != catalog::snapshot_digest(snapshot_)) {
       fault(root.find("digest"), "'digest' is not that of the catalog in this file", kEditRemedy);
     }
@@ -307,6 +312,40 @@ class Reader {
       if (!error_) {
         read_item(kind, element);
       }
+    }
+  }
+
+  std::size_t count_of(const Value& value, string_view what) {
+    const auto number = value.safe_integer();
+    if (!number || *number < 0) {
+      fault(value, text::cat(what, " must be an integer, 0 or more"));
+    }
+    return static_cast<std::size_t>(number.value_or(0));
+  }
+
+  void read_variables(const Value& places) {
+    if (!places || error_) {
+      return;
+    }
+    if (!places.is(Kind::array) || places.size() > kMaxPlaces) {
+      fault(places, text::cat("'variables' must be an array of at most ", kMaxPlaces, " places"));
+      return;
+    }
+    for (const Value entry : places.elements()) {
+      if (!has_exactly(entry, kPlaceMembers, "a place of a variable")) {
+        return;
+      }
+      catalog::VariablePlace place;
+      place.item = text_of(entry.find("item"), "'item' of a place");
+      place.key = text_of(entry.find("key"), "'key' of a place");
+      place.pointer = text_of(entry.find("pointer"), "'pointer' of a place");
+      place.offset = count_of(entry.find("offset"), "'offset' of a place");
+      place.length = count_of(entry.find("length"), "'length' of a place");
+      place.variable = text_of(entry.find("variable"), "'variable' of a place");
+      snapshot_.variables.push_back(std::move(place));
+    }
+    if (const Status checked = catalog::check_places(snapshot_); !error_ && !checked) {
+      fault(places, checked.error().detail);
     }
   }
 

@@ -68,6 +68,9 @@ std::string compact(const catalog::Snapshot& snapshot) {
   }
   writer.end_array();
   writer.member_bool("unattended", snapshot.unattended);
+  if (!snapshot.variables.empty()) {
+    writer.member_raw("variables", catalog::variables_json(snapshot.variables));
+  }
   writer.member_int("version", 1);
   writer.end_object();
   return writer.take();

@@ -34,6 +34,24 @@ TEST_CASE("and by what it looks like") {
   CHECK(kind_of_text("") == "text");
 }
 
+TEST_CASE("what fits one variable of the policy is marked as its place") {
+  policy::Policy policy;
+  policy.catalog.variables = {{"today", {.kind = policy::Variable::Kind::date}},
+                              {"count", {.kind = policy::Variable::Kind::integer}}};
+  Twice twice;
+  twice.candidate.tools = {
+      {.name = "t", .definition = R"({"description":"On 2026-11-29 of x","inputSchema":{},"name":"t"})"}};
+  twice.variations = {{"again",
+                       {{.item = "tool",
+                         .name = "t",
+                         .places = {{"/description", "\"On 2026-11-29 of x\"", "\"On 2026-11-30 of x\""},
+                                    {"/other", "\"1\"", "\"2\""}}}},
+                       {}}};
+  mark_unstable(policy, twice);
+  CHECK(twice.candidate.variables ==
+        std::vector<catalog::VariablePlace>{{"tool", "t", "/description", 3, 10, "today"}});
+}
+
 TEST_CASE("the description names each launch, and hostile text stays text") {
   Twice twice;
   twice.variations = {{"a second launch", {}, {}},
@@ -46,6 +64,7 @@ TEST_CASE("the description names each launch, and hostile text stays text") {
         "a second launch: the same catalog\n"
         "another HOME: the catalog differs\n"
         "  tool t\\x1b[31m /description: a path: '/a' and '/b'\n"
+        "  If it means nothing, name it in the policy: catalog: {variables: {NAME: KIND}}, and capture again\n"
         "another zone: no catalog: it failed\n");
   twice.variations.resize(1);
   CHECK(twice.stable());

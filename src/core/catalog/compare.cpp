@@ -118,6 +118,19 @@ void write_items(json::Writer& writer, const Snapshot& snapshot, ListKind kind) 
 
 }  // namespace
 
+std::string variables_json(const std::vector<VariablePlace>& places) {
+  json::Writer writer;
+  writer.begin_array();
+  for (const VariablePlace& place : places) {
+    writer.begin_object().member("item", place.item).member("key", place.key);
+    writer.member_int("length", static_cast<std::int64_t>(place.length));
+    writer.member_int("offset", static_cast<std::int64_t>(place.offset)).member("pointer", place.pointer);
+    writer.member("variable", place.variable).end_object();
+  }
+  writer.end_array();
+  return writer.take();
+}
+
 std::string comparison_form(std::string_view definition) { return form_of(definition, Form::comparison); }
 
 std::string cosmetic_form(std::string_view definition) { return form_of(definition, Form::cosmetic); }
@@ -159,6 +172,9 @@ std::string snapshot_digest(const Snapshot& snapshot) {
     writer.end_object();
   }
   writer.end_array();
+  if (!snapshot.variables.empty()) {
+    writer.member_raw("variables", variables_json(snapshot.variables));
+  }
   writer.end_object();
   return sha256_text(writer.take());
 }

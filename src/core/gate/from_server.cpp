@@ -170,6 +170,53 @@ void Session::Impl::on_server_request(Message message) {
   }
 }
 
+void Session::Impl::on_list_changed(std::string_view method, Era era) {
+  for (const catalog::ListKind kind : catalog::kListKinds) {
+    // One word stands for resources and for their templates.
+    const bool meant = method == "notifications/resources/list_changed"
+                           ? kind == catalog::ListKind::resources || kind == catalog::ListKind::templates
+                           : method == text::cat("notifications/", catalog::names(kind).member, "/list_changed");
+    if (meant) {
+      list(kind).use_epoch = ++list(kind).epoch;
+      want_walk(kind, era);
+    }
+  }
+}
+
+// Why a notification is about nothing that the client asked for; empty when it is.
+std::string_view Session::Impl::unasked(const Message& message) {
+  if (message.method == "notifications/resources/updated") {
+    const Value uri = message.params.find("uri");
+    return uri.is(Kind::string) && is_watched(uri.string()) ? "" : "an update of a resource that nobody watches";
+  }
+  if (message.method == "notifications/progress") {
+    const Value given = message.params.find("progressToken");
+    const auto token = wire::read_id(given ? given : message.document.root());
+    return token && progress_tokens_.contains(*token) ? "" : "progress of no outstanding request";
+  }
+  if (message.method == "notifications/cancelled") {
+    const Value target = message.params.find("requestId");
+    const auto id = target ? wire::read_id(target) : fail(Errc::message_malformed, "no requestId");
+    const auto listen = id ? outstanding_.find(*id) : outstanding_.end();
+    // The listen request stays outstanding: servers may answer it as well.
+    const bool ends_listen = listen != outstanding_.end() && listen->second.method == "subscriptions/listen" &&
+                             !std::exchange(listen->second.ended, true);
+    const auto ping = id ? server_pings_.find(*id) : server_pings_.end();
+    // An answer that crosses the cancellation is swallowed, see on_client_reply().
+    const bool ends_ping = ping != server_pings_.end() && !std::exchange(ping->second, true);
+    return ends_listen || ends_ping ? "" : "a cancellation of nothing that the server may cancel";
+  }
+  if (message.method == "notifications/subscriptions/acknowledged") {
+    const Value tag = message.meta().find(wire::kMetaSubscription);
+    const auto id = tag ? wire::read_id(tag) : fail(Errc::message_malformed, "no subscription id");
+    const auto listen = id ? outstanding_.find(*id) : outstanding_.end();
+    const bool first = listen != outstanding_.end() && listen->second.method == "subscriptions/listen" &&
+                       !std::exchange(listen->second.acknowledged, true);
+    return first ? "" : "an acknowledgement of no subscription";
+  }
+  return "";
+}
+
 void Session::Impl::on_server_notification(Message message) {
   const bool stateless = handshake_ == Handshake::none;
   const Revision revision = stateless ? Revision::v2026_07_28 : revision_;
@@ -187,58 +234,12 @@ void Session::Impl::on_server_notification(Message message) {
     return;
   }
   if (message.method.ends_with("/list_changed")) {
-    for (const catalog::ListKind kind : catalog::kListKinds) {
-      // One word stands for resources and for their templates.
-      const bool meant =
-          message.method == "notifications/resources/list_changed"
-              ? kind == catalog::ListKind::resources || kind == catalog::ListKind::templates
-              : message.method == text::cat("notifications/", catalog::names(kind).member, "/list_changed");
-      if (meant) {
-        list(kind).use_epoch = ++list(kind).epoch;
-        want_walk(kind, stateless ? Era::stateless : Era::handshake);
-      }
-    }
+    on_list_changed(message.method, stateless ? Era::stateless : Era::handshake);
     return;
   }
-  if (message.method == "notifications/resources/updated") {
-    const Value uri = message.params.find("uri");
-    if (!uri.is(Kind::string) || !is_watched(uri.string())) {
-      drop(Errc::reply_unexpected, "an update of a resource that nobody watches");
-      return;
-    }
-  }
-  if (message.method == "notifications/progress") {
-    const auto token = wire::read_id(message.params.find("progressToken") ? message.params.find("progressToken")
-                                                                          : message.document.root());
-    if (!token || !progress_tokens_.contains(*token)) {
-      drop(Errc::reply_unexpected, "progress of no outstanding request");
-      return;
-    }
-  }
-  if (message.method == "notifications/cancelled") {
-    const Value target = message.params.find("requestId");
-    const auto id = target ? wire::read_id(target) : fail(Errc::message_malformed, "no requestId");
-    const auto listen = id ? outstanding_.find(*id) : outstanding_.end();
-    const bool ends_listen = listen != outstanding_.end() && listen->second.method == "subscriptions/listen" &&
-                             !std::exchange(listen->second.ended, true);
-    const auto ping = id ? server_pings_.find(*id) : server_pings_.end();
-    // An answer that crosses the cancellation is swallowed, see on_client_reply().
-    const bool ends_ping = ping != server_pings_.end() && !std::exchange(ping->second, true);
-    if (!ends_listen && !ends_ping) {
-      drop(Errc::reply_unexpected, "a cancellation of nothing that the server may cancel");
-      return;
-    }
-    // The listen request stays outstanding: servers may answer it as well.
-  }
-  if (message.method == "notifications/subscriptions/acknowledged") {
-    const Value tag = message.meta().find(wire::kMetaSubscription);
-    const auto id = tag ? wire::read_id(tag) : fail(Errc::message_malformed, "no subscription id");
-    const auto listen = id ? outstanding_.find(*id) : outstanding_.end();
-    if (listen == outstanding_.end() || listen->second.method != "subscriptions/listen" ||
-        std::exchange(listen->second.acknowledged, true)) {
-      drop(Errc::reply_unexpected, "an acknowledgement of no subscription");
-      return;
-    }
+  if (const std::string_view why = unasked(message); !why.empty()) {
+    drop(Errc::reply_unexpected, why);
+    return;
   }
   if (wire::has_own_meta(message.document.root())) {
     drop(Errc::message_ambiguous, "members under dev.mcp-cordon/ were removed");

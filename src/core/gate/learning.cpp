@@ -198,6 +198,9 @@ void Session::Impl::walk_finished(Learning& list) {
 
 void Session::Impl::judge(Learning& list) {
   const catalog::Snapshot* snapshot = config_.snapshot ? &*config_.snapshot : nullptr;
+  if (variables_) {
+    variables_->settle(list.kind, list.live);
+  }
   if (list.kind == ListKind::tools) {
     view_ = CatalogView::judge(config_.policy, snapshot, list.live);
   } else {
@@ -247,7 +250,10 @@ void Session::Impl::note_drift(const std::vector<DriftNote>& notes) {
   }
 }
 
-void Session::Impl::learn_identity(const Identity& identity) {
+void Session::Impl::learn_identity(Identity identity) {
+  if (variables_) {
+    variables_->settle(identity);
+  }
   opening_ = judge_opening(config_.policy, config_.snapshot ? &*config_.snapshot : nullptr, identity);
   // Once blocked, always blocked: a process that shows another face later has shown this one.
   identity_blocked_ = identity_blocked_ || opening_->blocked;

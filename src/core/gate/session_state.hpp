@@ -29,6 +29,7 @@
 #include "core/gate/item_view.hpp"
 #include "core/gate/list_walk.hpp"
 #include "core/gate/session.hpp"
+#include "core/gate/variable_view.hpp"
 #include "core/wire/line_reader.hpp"
 #include "core/wire/message.hpp"
 #include "core/wire/methods.hpp"
@@ -195,6 +196,8 @@ class Session::Impl {
   void on_server_message(Message message);
   void on_server_request(Message message);
   void on_server_notification(Message message);
+  std::string_view unasked(const Message& message);
+  void on_list_changed(std::string_view method, wire::Era era);
   void on_server_reply(Message message);
   void on_call_reply(Message message, const Outstanding& call);
   void on_initialize_reply(Message message);
@@ -231,7 +234,7 @@ class Session::Impl {
   void record_drift(const DriftNote& note);
   bool server_is_busy() const;
   void refuse_held(const Held& held, const Error& error);
-  void learn_identity(const Identity& identity);
+  void learn_identity(Identity identity);
   void identity_unknown(std::string_view why);
   void judge(Learning& list);
   std::string own_id();
@@ -257,6 +260,7 @@ class Session::Impl {
   bool initialize_asked_ = false;
   bool stateless_seen_ = false;
   std::string stateless_meta_;            // _meta for our own requests, from the client's latest one
+  std::optional<Variables> variables_;    // when the snapshot has places for them
   std::optional<JudgedOpening> opening_;  // once the server has been heard
   std::map<Id, Outstanding> outstanding_;
   std::multiset<Id> progress_tokens_;

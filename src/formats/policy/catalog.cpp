@@ -102,7 +102,9 @@ policy::Catalog read_catalog(Faults& faults, const yaml::Node& node) {
   if (const yaml::Member* keys = section.find("trusted_keys")) {
     catalog.trusted_keys = read_keys(faults, keys->value);
   }
-  section.only_empty("variables", yaml::Kind::mapping);
+  if (const yaml::Member* variables = section.find("variables")) {
+    catalog.variables = read_variables(faults, variables->value);
+  }
   if (const yaml::Member* dynamic = section.find("dynamic")) {
     catalog.dynamic = read_uri_globs(faults, dynamic->value, "catalog.dynamic", ListEmptiness::allowed);
   }

@@ -136,6 +136,10 @@ class Runner {
       }
       return true;
     }
+    if (verb == "variable") {
+      variable(line, text::split(rest, ' '));
+      return true;
+    }
     if (verb == "dynamic") {
       config_.policy.catalog.dynamic.push_back(rest);
       return true;
@@ -187,6 +191,23 @@ class Runner {
       return;
     }
     snapshot_.items(kind).push_back({item->key, item->definition, catalog::item_digest(item->definition)});
+  }
+
+  // NAME KIND, or NAME = VALUE for one that is known; NAME @ ITEM KEY POINTER OFFSET LENGTH for a place.
+  void variable(int line, const std::vector<std::string_view>& parts) {
+    using Kind = policy::Variable::Kind;
+    const std::string name(parts[0]);
+    if (parts.size() == 7 && parts[1] == "@") {
+      snapshot_.variables.push_back({std::string(parts[2]), std::string(parts[3]), std::string(parts[4]),
+                                     number(parts[5]), number(parts[6]), name});
+    } else if (parts.size() == 3 && parts[1] == "=") {
+      config_.policy.catalog.variables[name].kind = Kind::home;
+      config_.known_values[name] = parts[2];
+    } else if (parts.size() == 2 && (parts[1] == "date" || parts[1] == "path")) {
+      config_.policy.catalog.variables[name].kind = parts[1] == "date" ? Kind::date : Kind::path;
+    } else {
+      problem(line, "unknown variable");
+    }
   }
 
   void item_policy(int line, const std::string& verb, const std::string& what, policy::Action action) {

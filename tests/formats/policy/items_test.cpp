@@ -54,3 +54,27 @@ TEST_CASE("trusted keys are public keys of SSH, one a line") {
     CHECK(faults("catalog: {trusted_keys: [\"" + bad + "\"]}\n").find("no public key of SSH") != std::string::npos);
   }
 }
+
+TEST_CASE("variables have a kind, an argument, or a pattern with a reason") {
+  using cordon::policy::Variable;
+  const auto variables = accept(
+                             "catalog: {variables: {root: {argument: 2}, today: date, home: home, build: {pattern: "
+                             "\"b-*\", reason: \"x\"}}}\n")
+                             .catalog.variables;
+  REQUIRE(variables.size() == 4);
+  CHECK(variables.at("root").kind == Variable::Kind::argument);
+  CHECK(variables.at("root").argument == 2);
+  CHECK(variables.at("today").kind == Variable::Kind::date);
+  CHECK(variables.at("home").kind == Variable::Kind::home);
+  CHECK(variables.at("build").pattern == "b-*");
+  const auto fault = [](std::string_view text) {
+    return faults("catalog: {variables: {" + std::string(text) + "}}\n");
+  };
+  CHECK(fault("x: roots") == "4:27: catalog.variables.x: roots is not supported by this version");
+  CHECK(fault("x: word").starts_with("4:27: catalog.variables.x must be one of path, date"));
+  CHECK(fault("X: path") == "4:24: no name for a variable: 'X'");
+  CHECK(fault("x: {}") == "4:27: catalog.variables.x needs either argument or pattern");
+  CHECK(fault("x: {argument: 1, pattern: \"*\"}") == "4:27: catalog.variables.x needs either argument or pattern");
+  CHECK(fault("x: {pattern: \"*\"}") == "4:28: catalog.variables.x has a pattern of its own without a reason");
+  CHECK(fault("x: {argument: 0}").starts_with("4:38: catalog.variables.x.argument must be"));
+}
