@@ -54,6 +54,9 @@ TEST_CASE("a policy with every default written out equals the least one") {
   Policy least = accept("");
   least.launch.position = explicit_policy->launch.position;
   least.isolation.position = explicit_policy->isolation.position;
+  least.prompts.position = explicit_policy->prompts.position;
+  least.resources.position = explicit_policy->resources.position;
+  least.resources.templates_position = explicit_policy->resources.templates_position;
   least.tools.effect_positions = explicit_policy->tools.effect_positions;
   CHECK(*explicit_policy == least);
 }

@@ -109,6 +109,8 @@ const everything = {
   args: () => [],
   async record(session) {
     const basics = await recordBasics(session);
+    // Before a tool adds resources of this session, which nobody reviewed.
+    const items = await recordItems(session);
     const calls = await callAll(session, [
       ['echo', 'echo', { message: 'h\u00e9 "quoted" \u2028 \\ \n \u{1f600}' }],
       ['sum', 'get-sum', { a: 0.1, b: -0 }],
@@ -138,7 +140,7 @@ const everything = {
       progress: await recordProgress(session, 'trigger-long-running-operation', { duration: 0.3, steps: 3 }),
       cancellation: await recordCancellation(session, 'trigger-long-running-operation', { duration: 20, steps: 40 }),
       after: await session.tryCall('echo', { message: 'still here' }),
-      items: await recordItems(session),
+      items,
       others: await recordOtherMethods(session),
     };
   },
