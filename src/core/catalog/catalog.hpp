@@ -53,11 +53,11 @@ std::optional<int> effect_rank(std::string_view effect);
 // A tool that a person reviewed.
 struct PinnedTool {
   std::string name = {};
-  std::string definition = {};     // canonical JSON, exactly as reviewed
-  std::string digest = {};         // "sha256:…" of the comparison form, see compare.hpp
+  std::string definition = {};  // canonical JSON, exactly as reviewed
+  std::string digest = {};      // "sha256:…" of the comparison form, see compare.hpp
+  std::string interface = {};   // digest of its `ui://` resource, else empty: then that is not served (interface.hpp)
   std::string effect = "unknown";  // policy::Effect by name
   EffectSource effect_source = EffectSource::proposed;
-  std::string interface = {};  // digest of its `ui://` resource, else empty: then that is not served (interface.hpp)
 };
 
 // What binds a snapshot to a launch (product §7): digests, never values.
