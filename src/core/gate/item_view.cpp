@@ -15,7 +15,6 @@ using catalog::ListKind;
 using json::Kind;
 using json::Member;
 using json::Value;
-using policy::Action;
 using policy::DriftAction;
 
 constexpr std::string_view kNoDefinition = "it cannot be read, or stands in the list twice";
@@ -102,7 +101,7 @@ void ItemListView::add(ItemView view, std::string_view definition, std::string_v
       view.verdict = policy::evaluate_resource(*policy_, view.key, policy::ResourceOrigin::listed);
       break;
   }
-  const bool hidden = view.refusal == Errc::tool_not_reviewed || view.verdict.action == Action::hide;
+  const bool hidden = view.refusal == Errc::tool_not_reviewed || view.verdict.action == policy::Action::hide;
   if (!hidden && !definition.empty()) {
     view.served = view.dynamic ? data_definition(definition, view.key) : served_item(definition, mark);
   }

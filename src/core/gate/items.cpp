@@ -14,7 +14,6 @@ namespace cordon::gate {
 using catalog::ListKind;
 using json::Kind;
 using json::Value;
-using policy::Action;
 
 namespace {
 
@@ -24,7 +23,7 @@ bool answers_a_question(const wire::Message& message) {
 }
 
 bool flagged(const ItemView& item, const policy::Verdict& verdict) {
-  return item.flagged || verdict.action == Action::flag;
+  return item.flagged || verdict.action == policy::Action::flag;
 }
 
 }  // namespace
@@ -47,7 +46,7 @@ void Session::Impl::decide_held(Message message, ListKind kind) {
 
 std::optional<Session::Impl::ItemRefusal> Session::Impl::judge_item(std::optional<Errc> refusal,
                                                                     const policy::Verdict& verdict) const {
-  if (verdict.action == Action::hide) {
+  if (verdict.action == policy::Action::hide) {
     return ItemRefusal{Errc::tool_not_reviewed, verdict.because, {}};
   }
   if (refusal == Errc::tool_not_reviewed) {
@@ -60,7 +59,7 @@ std::optional<Session::Impl::ItemRefusal> Session::Impl::judge_item(std::optiona
     return ItemRefusal{Errc::tool_changed, "drift of the server's identity, instructions or capabilities",
                        "what the server says of itself is not what a person reviewed"};
   }
-  if (verdict.action == Action::block || verdict.action == Action::confirm) {
+  if (verdict.action == policy::Action::block || verdict.action == policy::Action::confirm) {
     return ItemRefusal{Errc::tool_blocked, verdict.because, "the policy does not allow it"};
   }
   return std::nullopt;
@@ -169,7 +168,7 @@ Session::Impl::ItemJudgement Session::Impl::judge_interface(const std::string& u
   const policy::Verdict verdict = policy::evaluate_resource(config_.policy, uri, policy::ResourceOrigin::listed);
   judgement.refusal = judge_item(std::nullopt, verdict);
   judgement.because = verdict.because;
-  judgement.flagged = verdict.action == Action::flag;
+  judgement.flagged = verdict.action == policy::Action::flag;
   judgement.interface_of = owner->name;
   judgement.interface_digest = owner->interface_digest;
   return judgement;
@@ -180,7 +179,7 @@ Session::Impl::ItemJudgement Session::Impl::judge_resource(const std::string& ur
   const auto decide = [&](std::optional<Errc> refusal, const policy::Verdict& verdict, bool by_flag) {
     judgement.refusal = judge_item(refusal, verdict);
     judgement.because = verdict.because;
-    judgement.flagged = by_flag || verdict.action == Action::flag;
+    judgement.flagged = by_flag || verdict.action == policy::Action::flag;
     return judgement;
   };
   if (uri.starts_with("ui://") && config_.snapshot) {
