@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/catalog/compare.hpp"
+#include "core/catalog/variables.hpp"
 
 namespace cordon::app {
 namespace {
@@ -26,7 +27,9 @@ void carry_over(const Snapshot& base, Snapshot& candidate) {
   for (PinnedTool& tool : candidate.tools) {
     const PinnedTool* pinned = base.find(tool.name);
     if (pinned != nullptr && catalog::relate(pinned->definition, tool.definition) != catalog::Relation::changed) {
+      std::string interface = std::move(tool.interface);
       tool = *pinned;
+      tool.interface = std::move(interface);
     }
   }
 }
@@ -72,6 +75,10 @@ std::string Review::whole_of(const catalog::ItemChange& change) const {
     const PinnedTool* live = candidate_.find(change.name);
     return live == nullptr ? std::string() : live->definition;
   }
+  if (const auto list = catalog::list_kind_of_item(change.item)) {
+    const catalog::PinnedItem* live = candidate_.find(*list, change.name);
+    return live == nullptr ? std::string() : live->definition;
+  }
   if (change.item == "server_info") {
     return candidate_.server_info;
   }
@@ -98,6 +105,10 @@ void Review::add_unchanged_tools(ReviewScope scope) {
     item.effect = tool.effect;
     items_.push_back(std::move(item));
   }
+}
+
+bool Review::places_changed() const {
+  return catalog::places_that_hold(base_, {&candidate_, &base_}) != base_.variables;
 }
 
 void Review::set_effect(std::size_t item, policy::Effect effect) {
@@ -140,10 +151,35 @@ void Review::apply_tool(const ReviewItem& item, Snapshot& out) const {
   }
 }
 
+void Review::apply_item(catalog::ListKind list, const std::string& key, Snapshot& out) const {
+  std::vector<catalog::PinnedItem>& items = out.items(list);
+  const auto place = std::ranges::lower_bound(items, key, {}, &catalog::PinnedItem::key);
+  const bool present = place != items.end() && place->key == key;
+  const catalog::PinnedItem* live = candidate_.find(list, key);
+  if (live == nullptr) {
+    if (present) {
+      items.erase(place);
+    }
+  } else if (present) {
+    *place = *live;
+  } else {
+    items.insert(place, *live);
+  }
+}
+
 void Review::apply(const ReviewItem& item, Snapshot& out) const {
   const std::string& kind = item.change.item;
   if (kind == "tool" || kind == "effect") {
     apply_tool(item, out);
+  } else if (const auto list = catalog::list_kind_of_item(kind)) {
+    apply_item(*list, item.change.name, out);
+  } else if (kind == "interface") {
+    // The definition may have been rejected; its interface then stays with what was accepted.
+    const auto place = place_of(out, item.change.name);
+    const PinnedTool* live = candidate_.find(item.change.name);
+    if (live != nullptr && place != out.tools.end() && place->name == item.change.name) {
+      place->interface = live->interface;
+    }
   } else if (kind == "instructions") {
     out.instructions = candidate_.instructions;
   } else if (kind == "server_info") {
@@ -166,6 +202,7 @@ Snapshot Review::result(const Signature& signature) const {
       apply(item, out);
     }
   }
+  out.variables = catalog::places_that_hold(out, {&candidate_, &base_});
   out.reviewed = true;
   out.reviewer = signature.reviewer;
   out.reviewed_at = signature.time;

@@ -38,6 +38,8 @@ class Review {
          ReviewScope scope = ReviewScope::differences);
 
   const std::vector<ReviewItem>& items() const { return items_; }
+  // Are there other places of variables in what is reviewed already?
+  bool places_changed() const;
   // Is there a snapshot of a person's review underneath?
   bool builds_on_review() const { return base_.reviewed; }
 
@@ -61,6 +63,7 @@ class Review {
   void add_unchanged_tools(ReviewScope scope);
   void apply(const ReviewItem& item, catalog::Snapshot& out) const;
   std::string whole_of(const catalog::ItemChange& change) const;
+  void apply_item(catalog::ListKind list, const std::string& key, catalog::Snapshot& out) const;
   void apply_tool(const ReviewItem& item, catalog::Snapshot& out) const;
 
   catalog::Snapshot base_;

@@ -24,7 +24,10 @@ catalog::Snapshot reviewed(const std::string& effect, catalog::EffectSource sour
   out.server = "one";
   out.reviewer = "tester";
   out.reviewed_at = "2026-01-31T12:00:00Z";
-  out.tools.push_back({"tool", R"({"inputSchema":{"type":"object"},"name":"tool"})", "", effect, source});
+  out.tools.push_back({.name = "tool",
+                       .definition = R"({"inputSchema":{"type":"object"},"name":"tool"})",
+                       .effect = effect,
+                       .effect_source = source});
   catalog::seal(out);
   return out;
 }

@@ -259,3 +259,46 @@ TEST_CASE("times are written as RFC 3339 in UTC") {
   CHECK(rfc3339(0) == "1970-01-01T00:00:00Z");
   CHECK(rfc3339(1'769'860'800) == "2026-01-31T12:00:00Z");
 }
+
+TEST_CASE("prompts, resources and interfaces are accepted and rejected one by one") {
+  catalog::Catalog live;
+  live.prompts = {{"p", R"({"name":"p"})"}, {"q", R"({"name":"q"})"}};
+  live.resources = {{"a://b", R"({"name":"n","uri":"a://b"})"}};
+  const Snapshot first = *catalog::as_candidate("one", live, nullptr);
+  Review review(std::nullopt, first);
+  REQUIRE(review.items().size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK_FALSE(review.items()[i].has_effect());
+  }
+  review.accept(item_named(review, "p"));
+  review.accept(item_named(review, "a://b"));
+  review.reject(item_named(review, "q"));
+  const Snapshot base = review.result({"tester", kTime, false});
+  REQUIRE(base.prompts.size() == 1);
+  CHECK(base.prompts[0].key == "p");
+  CHECK(base.resources.size() == 1);
+
+  live.prompts = {{"p", R"({"description":"new","name":"p"})"}};
+  live.resources.clear();
+  Review second(base, *catalog::as_candidate("one", live, nullptr));
+  REQUIRE(second.items().size() == 2);
+  second.accept(item_named(second, "p"));
+  second.reject(item_named(second, "a://b"));
+  const Snapshot after = second.result({"tester", kTime, false});
+  CHECK(after.prompts[0].definition == R"({"description":"new","name":"p"})");
+  CHECK(after.resources.size() == 1);
+}
+
+TEST_CASE("other content of an interface is an item, and its tool keeps its class") {
+  Snapshot base = reviewed_of({{"t", "x"}});
+  Snapshot candidate = candidate_of({{"t", "x"}});
+  candidate.tools[0].interface = "sha256:2";
+  Review review(base, candidate);
+  REQUIRE(review.items().size() == 1);
+  CHECK(review.items()[0].change.item == "interface");
+  CHECK(review.result({"tester", kTime, false}).tools[0].interface.empty());
+  review.accept(0);
+  const Snapshot out = review.result({"tester", kTime, false});
+  CHECK(out.tools[0].interface == "sha256:2");
+  CHECK(out.tools[0].effect == "read");
+}

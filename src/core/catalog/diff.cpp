@@ -5,6 +5,7 @@
 #include <iterator>
 #include <tuple>
 
+#include "core/catalog/item_diff.hpp"
 #include "core/catalog/places.hpp"
 #include "core/json/write.hpp"
 
@@ -64,6 +65,7 @@ class Differ {
       compare_data("capabilities", before_.capabilities, after_.capabilities, capabilities_severity);
       compare_versions();
       compare_launch();
+      std::ranges::move(item_changes(before_, after_), std::back_inserter(diff_.changes));
     }
     std::ranges::sort(diff_.changes, [](const ItemChange& a, const ItemChange& b) {
       return std::tie(b.severity, a.item, a.name) < std::tie(a.severity, b.item, b.name);

@@ -29,7 +29,8 @@ struct Place {
 };
 
 struct ItemChange {
-  // "tool", "effect", "instructions", "server_info", "capabilities", "protocol_versions", "launch"
+  // "tool", "effect", "instructions", "server_info", "capabilities", "protocol_versions", "launch"; of item_diff.hpp
+  // also "prompt", "resource", "resource_template" and "interface"
   std::string item = {};
   std::string name = {};  // tool name, else empty
   ChangeKind kind = ChangeKind::changed;

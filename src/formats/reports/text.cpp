@@ -62,6 +62,8 @@ std::string_view noun_of(std::string_view item) {
   return item == "effect"              ? "effect class"
          : item == "server_info"       ? "server identity"
          : item == "protocol_versions" ? "protocol versions"
+         : item == "resource_template" ? "resource template"
+         : item == "interface"         ? "interface of tool"
                                        : item;
 }
 
@@ -263,7 +265,7 @@ void write_group(Paper& paper, const Group& group) {
   } else if (count == 1) {
     inks.push_back(Ink::ours(text::cat(noun, ' ', verb, ": ")));
   } else {
-    const std::string_view plural = change.item == "tool" ? "tools" : "effect classes";
+    const std::string plural = change.item == "effect" ? "effect classes" : text::cat(noun, 's');
     const bool cosmetic = change.kind == ChangeKind::cosmetic;
     inks.push_back(Ink::ours(text::cat(count, ' ', plural, ' ', cosmetic ? "differ in form only" : verb,
                                        change.kind == ChangeKind::changed ? " in the same way: " : ": ")));
