@@ -62,7 +62,7 @@ TEST_CASE("a first review asks about every tool and pins what is accepted") {
   Review review(std::nullopt, candidate_of({{"a", "reads"}, {"b", "writes"}}));
   REQUIRE(review.items().size() == 2);
   const std::size_t a = item_named(review, "a");
-  CHECK(review.items()[a].effect == "unknown");
+  CHECK(review.items()[a].effect == "read");
   review.set_effect(a, policy::Effect::read);
   review.accept(a);
   review.reject(item_named(review, "b"));
@@ -168,7 +168,8 @@ TEST_CASE("the dialog walks through the items and writes after a last yes") {
   Review review(std::nullopt, candidate_of({{"a", "reads"}, {"b", "writes"}}));
   ReviewDialog dialog(review, Style{});
   CHECK(says(dialog.text(), "[1/2] tool 'a': added (medium)"));
-  CHECK(says(dialog.text(), "effect class: unknown"));
+  CHECK(says(dialog.text(), "proposed: read (the description begins with \"reads\")"));
+  CHECK(says(dialog.text(), "effect class: read"));
   dialog.answer("c write");
   CHECK(says(dialog.text(), "effect class: write"));
   CHECK_FALSE(says(dialog.text(), "[1/2]"));  // what is on the screen is not repeated
@@ -183,6 +184,31 @@ TEST_CASE("the dialog walks through the items and writes after a last yes") {
   CHECK(dialog.wants_write());
   CHECK(dialog.text().empty());
   CHECK(review.result({"t", kTime, false}).find("a")->effect == "write");
+}
+
+TEST_CASE("a changed tool keeps its class unless it looks worse than before") {
+  const Snapshot pinned = reviewed_of({{"a", "reads"}, {"b", "reads"}});
+  const Review review(pinned, candidate_of({{"a", "Reads a file."}, {"b", "Deletes a file."}}));
+  CHECK(review.items()[item_named(review, "a")].effect == "read");
+  CHECK(review.items()[item_named(review, "b")].effect == "destructive");
+  CHECK_FALSE(review.items()[item_named(review, "b")].proposal.reasons.empty());
+}
+
+TEST_CASE("a tool under a new name takes the place of the old one, or nothing changes") {
+  const std::string text = "Runs a snippet of code in the page and returns what it evaluates to";
+  const Snapshot pinned = reviewed_of({{"run", text}, {"z", "reads"}});
+  Review review(pinned, candidate_of({{"run_unsafe", text}, {"z", "reads"}}));
+  REQUIRE(review.items().size() == 1);
+  CHECK(review.items()[0].change.kind == catalog::ChangeKind::renamed);
+  CHECK(says(ReviewDialog(review, Style{}).text(), "tool 'run_unsafe', so far 'run': renamed"));
+  const Snapshot rejected = review.result({"t", kTime, false});
+  CHECK(rejected.find("run") != nullptr);
+  CHECK(rejected.find("run_unsafe") == nullptr);
+  review.accept(0);
+  const Snapshot accepted = review.result({"t", kTime, false});
+  CHECK(accepted.find("run") == nullptr);
+  REQUIRE(accepted.find("run_unsafe") != nullptr);
+  CHECK(accepted.tools.size() == 2);
 }
 
 TEST_CASE("quitting, and losing the terminal, write nothing") {

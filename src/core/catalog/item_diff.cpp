@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/catalog/places.hpp"
+#include "core/catalog/definition_changes.hpp"
 #include "core/json/write.hpp"
 
 namespace cordon::catalog {
@@ -12,8 +12,15 @@ namespace cordon::catalog {
 namespace {
 
 // Descriptions and arguments are what a model reads and fills in; the rest is for people.
-Severity member_severity(std::string_view key) {
-  return key == "title" || key == "icons" || key == "size" || key == "mimeType" ? Severity::low : Severity::medium;
+What what_of(std::string_view key) {
+  return key == "description"                 ? What::description_changed
+         : key == "title"                     ? What::title_changed
+         : key == "icons"                     ? What::icons_changed
+         : key == "arguments"                 ? What::prompt_arguments_changed
+         : key == "size" || key == "mimeType" ? What::resource_facts_changed
+         : key == "name"                      ? What::name_changed
+         : key == "_meta"                     ? What::meta_changed
+                                              : What::member_changed;
 }
 
 std::vector<const PinnedItem*> by_key(const std::vector<PinnedItem>& items) {
@@ -26,17 +33,16 @@ std::vector<const PinnedItem*> by_key(const std::vector<PinnedItem>& items) {
   return list;
 }
 
-ItemChange one_sided(ListKind kind, const PinnedItem& item, ChangeKind change) {
-  const bool added = change == ChangeKind::added;
-  Place place = {.severity = added ? Severity::medium : Severity::low};
-  (added ? place.after : place.before) = item.definition;
-  ItemChange out = {
-      .item = std::string(names(kind).item), .name = item.key, .kind = change, .severity = place.severity};
-  out.places.push_back(std::move(place));
-  return out;
+ItemChange item_of(ListKind kind, const std::string& key, ChangeKind change, Places places) {
+  return {.item = std::string(names(kind).item),
+          .name = key,
+          .kind = change,
+          .severity = places.worst,
+          .places = std::move(places.list),
+          .omitted_places = places.omitted};
 }
 
-void compare_lists(ListKind kind, const Snapshot& before_all, const Snapshot& after_all,
+void compare_lists(ListKind kind, const Snapshot& before_all, const Snapshot& after_all, const CueNames& cue_names,
                    std::vector<ItemChange>& changes) {
   const std::vector<const PinnedItem*> before = by_key(before_all.items(kind));
   const std::vector<const PinnedItem*> after = by_key(after_all.items(kind));
@@ -44,17 +50,17 @@ void compare_lists(ListKind kind, const Snapshot& before_all, const Snapshot& af
   auto a = after.begin();
   while (b != before.end() || a != after.end()) {
     if (a == after.end() || (b != before.end() && (*b)->key < (*a)->key)) {
-      changes.push_back(one_sided(kind, **b++, ChangeKind::removed));
+      changes.push_back(item_of(kind, (*b)->key, ChangeKind::removed,
+                                whole_change((*b)->definition, "", What::item_removed, cue_names)));
+      ++b;
     } else if (b == before.end() || (*a)->key < (*b)->key) {
-      changes.push_back(one_sided(kind, **a++, ChangeKind::added));
+      changes.push_back(
+          item_of(kind, (*a)->key, ChangeKind::added, whole_change("", (*a)->definition, What::item_added, cue_names)));
+      ++a;
     } else {
       if ((*b)->definition != (*a)->definition) {
-        Places places = data_places((*b)->definition, (*a)->definition, member_severity);
-        changes.push_back({.item = std::string(names(kind).item),
-                           .name = (*b)->key,
-                           .severity = places.worst,
-                           .places = std::move(places.list),
-                           .omitted_places = places.omitted});
+        changes.push_back(item_of(kind, (*b)->key, ChangeKind::changed,
+                                  data_changes((*b)->definition, (*a)->definition, what_of, cue_names)));
       }
       ++b;
       ++a;
@@ -71,22 +77,26 @@ void compare_interfaces(const Snapshot& before, const Snapshot& after, std::vect
       continue;
     }
     const auto quoted = [](const std::string& digest) { return digest.empty() ? "" : json::quoted(digest); };
+    const What what = live->interface.empty() ? What::interface_removed : What::interface_changed;
     changes.push_back({.item = "interface",
                        .name = old.name,
                        .kind = old.interface.empty()     ? ChangeKind::added
                                : live->interface.empty() ? ChangeKind::removed
                                                          : ChangeKind::changed,
-                       .severity = live->interface.empty() ? Severity::low : Severity::high,
-                       .places = {{.before = quoted(old.interface), .after = quoted(live->interface)}}});
+                       .severity = facts(what).severity,
+                       .places = {{.before = quoted(old.interface),
+                                   .after = quoted(live->interface),
+                                   .severity = facts(what).severity,
+                                   .what = what}}});
   }
 }
 
 }  // namespace
 
-std::vector<ItemChange> item_changes(const Snapshot& before, const Snapshot& after) {
+std::vector<ItemChange> item_changes(const Snapshot& before, const Snapshot& after, const CueNames& names) {
   std::vector<ItemChange> changes;
   for (const ListKind kind : kItemKinds) {
-    compare_lists(kind, before, after, changes);
+    compare_lists(kind, before, after, names, changes);
   }
   compare_interfaces(before, after, changes);
   return changes;
