@@ -42,9 +42,9 @@ void check_pair(const std::string& before, const std::string& after) {
   CORDON_ASSERT(relation == catalog::relate(after, before));
   const bool same_digest = catalog::tool_digest(before) == catalog::tool_digest(after);
   CORDON_ASSERT(same_digest == (relation == catalog::Relation::equal));
-  const catalog::Places places =
-      catalog::tool_places(catalog::comparison_form(before), catalog::comparison_form(after));
+  const catalog::Places places = catalog::data_places(before, after);
   CORDON_ASSERT(places.list.size() <= catalog::kMaxPlaces);
+  CORDON_ASSERT(places.list.empty() == (before == after));
   const catalog::Places changes =
       catalog::definition_changes(catalog::comparison_form(before), catalog::comparison_form(after), {});
   CORDON_ASSERT(changes.list.size() <= catalog::kMaxPlaces);
@@ -53,11 +53,9 @@ void check_pair(const std::string& before, const std::string& after) {
   const catalog::EffectProposal proposal = catalog::propose_effect(after);
   CORDON_ASSERT(catalog::effect_rank(proposal.effect).has_value());
   if (canonical_or_raw(before) == before && canonical_or_raw(after) == after) {
-    CORDON_ASSERT(places.list.empty() == (relation == catalog::Relation::equal));
     // Longer member names are told at the object around them, as if it had changed.
     const bool short_names = before.size() < 4096 && after.size() < 4096;
-    CORDON_ASSERT(relation != catalog::Relation::cosmetic || places.worst == catalog::Severity::info || !short_names);
-    CORDON_ASSERT(relation != catalog::Relation::changed || places.worst != catalog::Severity::info);
+    CORDON_ASSERT(relation != catalog::Relation::cosmetic || changes.worst == catalog::Severity::info || !short_names);
   }
 }
 

@@ -154,7 +154,7 @@ class DefinitionWalker {
       list_.add(what, sides);
       return;
     }
-    Places places = data_places(sides.before.raw(), sides.after.raw(), [](std::string_view) { return Severity::low; });
+    Places places = data_places(sides.before.raw(), sides.after.raw());
     for (Place& place : places.list) {
       list_.add_below(what, std::move(place));
     }
@@ -204,11 +204,17 @@ Places data_changes(std::string_view before, std::string_view after, What (*of_m
   }
   ChangeList list(names);
   // Places know where; the first token of the pointer knows what.
-  Places found = data_places(before, after, [](std::string_view) { return Severity::low; });
+  Places found = data_places(before, after);
   for (Place& place : found.list) {
     const std::string pointer = place.pointer;
     const std::string key = pointer.empty() ? std::string() : pointer.substr(1, pointer.find('/', 1) - 1);
     list.add_below(of_member(key), std::move(place));
+  }
+  // Among what was left out may be the worst: the whole is looked at for cues.
+  const Result<json::Document> old_doc = read(before);
+  const Result<json::Document> new_doc = read(after);
+  if (found.omitted != 0 && old_doc && new_doc) {
+    list.add(of_member(""), {old_doc->root(), new_doc->root()});
   }
   Places places = list.finish();
   places.omitted += found.omitted;
