@@ -105,6 +105,15 @@ std::string Review::whole_of(const catalog::ItemChange& change) const {
   return change.item == "launch" ? catalog::fingerprint_json(candidate_.launch) : std::string();
 }
 
+std::string Review::whole(std::size_t item) const {
+  const catalog::ItemChange& change = items_.at(item).change;
+  if (change.kind == catalog::ChangeKind::removed || change.item == "effect") {
+    return change.places.empty() ? std::string() : change.places.front().before;
+  }
+  const std::string out = whole_of(change);
+  return out.empty() && !change.places.empty() ? change.places.front().after : out;
+}
+
 void Review::add_unchanged_tools(ReviewScope scope) {
   for (const PinnedTool& tool : base_.tools) {
     const bool listed = std::ranges::any_of(items_, [&tool](const ReviewItem& item) {

@@ -48,6 +48,8 @@ class Review {
   void accept(std::size_t item) { items_.at(item).decision = Decision::accepted; }
   void reject(std::size_t item) { items_.at(item).decision = Decision::rejected; }
   void set_effect(std::size_t item, policy::Effect effect);
+  // The whole definition that accepting would set, as JSON; of what is removed, the old one. Empty: there is none.
+  std::string whole(std::size_t item) const;
 
   // Accepts everything that is open, with class `unknown` from nobody for each tool that is not pinned as it is.
   void accept_all_unattended();

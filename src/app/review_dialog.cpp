@@ -11,17 +11,22 @@
 #include "core/json/write.hpp"
 #include "formats/reports/effects.hpp"
 #include "formats/reports/paper.hpp"
+#include "formats/reports/word_diff.hpp"
 #include "formats/reports/words.hpp"
 
 namespace cordon::app {
 namespace {
 
 constexpr std::string_view kHelp =
-    "  a  accept        what is shown becomes part of the snapshot\n"
-    "  r  reject        what the snapshot says stays\n"
-    "  c CLASS          set the effect class: read, write, destructive, execute, send, unknown\n"
-    "  d  done          reject this and everything after it, then write\n"
-    "  q  quit          write nothing\n";
+    "  y        accept: what is shown becomes part of the snapshot\n"
+    "  n        reject: what the snapshot says stays\n"
+    "  a        accept this and everything after it, seen or not\n"
+    "  d        reject this and everything after it\n"
+    "  s        split: ask about each of a group by itself\n"
+    "  w        show the whole definition\n"
+    "  c CLASS  set the effect class: read, write, destructive, execute, send, unknown\n"
+    "  q        quit: write nothing\n";
+constexpr std::size_t kMaxNamed = 20;  // of what was accepted unseen
 
 constexpr std::array<std::string_view, 6> kClasses = {"read", "write", "destructive", "execute", "send", "unknown"};
 
@@ -39,6 +44,27 @@ void write_json(formats::Paper& paper, const std::string& json_text, std::string
   }
 }
 
+// Both texts in one, nothing cut: [-what went-] and {+what came+}.
+bool write_words(formats::Paper& paper, const catalog::Place& place) {
+  using formats::Ink;
+  using Kind = formats::WordPiece::Kind;
+  const std::optional<formats::Texts> texts = formats::prose_of(place);
+  if (!texts) {
+    return false;
+  }
+  std::vector<Ink> inks;
+  for (const formats::WordPiece& piece : formats::word_diff(texts->before, texts->after)) {
+    const formats::Tone tone = piece.kind == Kind::removed ? formats::Tone::removed
+                               : piece.kind == Kind::added ? formats::Tone::added
+                                                           : formats::Tone::plain;
+    inks.push_back(Ink::ours(piece.kind == Kind::removed ? "[-" : piece.kind == Kind::added ? "{+" : "", tone));
+    inks.push_back(Ink::their_words(piece.text, tone));
+    inks.push_back(Ink::ours(piece.kind == Kind::removed ? "-]" : piece.kind == Kind::added ? "+}" : "", tone));
+  }
+  paper.write("  ~ ", "    ", inks);
+  return true;
+}
+
 void write_place(formats::Paper& paper, const catalog::Place& place) {
   using formats::Ink;
   if (!place.pointer.empty()) {
@@ -53,6 +79,9 @@ void write_place(formats::Paper& paper, const catalog::Place& place) {
   }
   if (place.before == place.after) {
     write_json(paper, place.after, "    ", formats::Tone::plain);
+    return;
+  }
+  if (write_words(paper, place)) {
     return;
   }
   if (!place.before.empty()) {
@@ -74,9 +103,44 @@ std::string kind_of(const catalog::ItemChange& change) {
 
 }  // namespace
 
-ReviewDialog::ReviewDialog(Review& review, Style style, std::size_t width)
-    : review_(review), style_(style), width_(width) {
+ReviewDialog::ReviewDialog(Review& review, Style style, std::string word, std::size_t width)
+    : review_(review), style_(style), word_(std::move(word)), width_(width) {
   CORDON_ASSERT(!review.items().empty());
+}
+
+std::vector<std::size_t> ReviewDialog::shown() const {
+  const std::vector<ReviewItem>& items = review_.items();
+  std::vector<std::size_t> out = {current_};
+  const std::size_t group = items[current_].change.group;
+  for (std::size_t i = current_ + 1; group != 0 && !split_.contains(group) && i < items.size(); ++i) {
+    if (items[i].change.group == group && items[i].decision == Decision::open) {
+      out.push_back(i);
+    }
+  }
+  return out;
+}
+
+// The others of a group. What changed is the same to the letter; their classes need not be.
+std::string ReviewDialog::group_text(const std::vector<std::size_t>& items) const {
+  using formats::Ink;
+  if (items.size() < 2) {
+    return {};
+  }
+  formats::Paper paper(style_.colour, width_);
+  std::vector<Ink> inks = {Ink::ours(text::cat("and ", items.size() - 1, " more in just the same way: "))};
+  for (std::size_t i = 1; i < items.size(); ++i) {
+    const ReviewItem& item = review_.items()[items[i]];
+    inks.insert(inks.end(), {Ink::ours(i == 1 ? "'" : ", '"), Ink::theirs(item.change.name), Ink::ours("'"),
+                             Ink::ours(item.has_effect() ? text::cat(" (", item.effect, ')') : std::string())});
+  }
+  paper.write("  ", "    ", inks);
+  return paper.take();
+}
+
+std::string ReviewDialog::whole_text() const {
+  formats::Paper paper(style_.colour, width_);
+  write_json(paper, review_.whole(current_), "    ", formats::Tone::plain);
+  return paper.take();
 }
 
 std::string ReviewDialog::item_text() const {
@@ -109,12 +173,23 @@ std::string ReviewDialog::item_text() const {
 }
 
 std::string ReviewDialog::summary_text() const {
+  using formats::Ink;
   std::size_t accepted = 0;
   for (const ReviewItem& item : review_.items()) {
     accepted += item.decision == Decision::accepted ? 1 : 0;
   }
-  return text::cat("\n", accepted, " accepted, ", review_.items().size() - accepted, " rejected.\n", note_,
-                   "Write the snapshot? [y/n] ");
+  formats::Paper paper(style_.colour, width_);
+  if (!unseen_.empty()) {
+    std::vector<Ink> inks = {
+        Ink::ours(text::cat(unseen_.size(), " of them accepted without being shown: "), formats::Tone::high)};
+    for (std::size_t i = 0; i < std::min(unseen_.size(), kMaxNamed); ++i) {
+      inks.insert(inks.end(), {Ink::ours(i == 0 ? "" : ", "), Ink::theirs(unseen_[i])});
+    }
+    inks.push_back(Ink::ours(unseen_.size() > kMaxNamed ? ", …" : ""));
+    paper.write("", "  ", inks);
+  }
+  return text::cat("\n", accepted, " accepted, ", review_.items().size() - accepted, " rejected.\n", paper.take(),
+                   note_, "To write the snapshot, type ", style_.bold(word_), "; n writes nothing: ");
 }
 
 // The class that accepting sets, and what is proposed with the reasons, which quote the server.
@@ -142,18 +217,52 @@ std::string ReviewDialog::text() const {
   }
   const ReviewItem& item = review_.items()[current_];
   std::string out = show_item_ ? item_text() : std::string();
+  const std::vector<std::size_t> together = shown();
+  out += show_item_ ? group_text(together) : std::string();
   out += note_;
   if (item.has_effect()) {
     out += class_text(item);
   }
-  out += item.has_effect() ? "[a]ccept, [r]eject, [c]lass CLASS, [d]one, [q]uit, [?] "
-                           : "[a]ccept, [r]eject, [d]one, [q]uit, [?] ";
+  out += text::cat("Accept ", together.size() > 1 ? "these" : "this", "? [y,n,a,d,", together.size() > 1 ? "s," : "",
+                   item.has_effect() ? "c CLASS," : "", "w,q,?] ");
   return out;
+}
+
+void ReviewDialog::decide(std::size_t item, Decision decision) {
+  if (decision == Decision::accepted) {
+    review_.accept(item);
+  } else {
+    review_.reject(item);
+  }
+}
+
+void ReviewDialog::decide_shown(Decision decision) {
+  for (const std::size_t item : shown()) {
+    decide(item, decision);
+  }
+  advance();
+}
+
+void ReviewDialog::accept_the_rest() {
+  const std::vector<std::size_t> seen = shown();
+  for (std::size_t i = current_; i < review_.items().size(); ++i) {
+    const ReviewItem& item = review_.items()[i];
+    if (item.decision != Decision::open) {
+      continue;
+    }
+    if (std::ranges::find(seen, i) == seen.end()) {
+      unseen_.push_back(item.change.name.empty() ? kind_of(item.change) : item.change.name);
+    }
+    decide(i, Decision::accepted);
+  }
+  state_ = State::confirm;
 }
 
 void ReviewDialog::advance() {
   show_item_ = true;
-  ++current_;
+  while (current_ < review_.items().size() && review_.items()[current_].decision != Decision::open) {
+    ++current_;
+  }
   if (current_ == review_.items().size()) {
     state_ = State::confirm;
   }
@@ -165,7 +274,9 @@ void ReviewDialog::choose_class(std::string_view class_name) {
     return;
   }
   if (const std::optional<policy::Effect> effect = policy::effect_from_name(class_name)) {
-    review_.set_effect(current_, *effect);
+    for (const std::size_t item : shown()) {
+      review_.set_effect(item, *effect);
+    }
     return;
   }
   const std::optional<std::string_view> meant = text::nearest(class_name, kClasses);
@@ -173,25 +284,29 @@ void ReviewDialog::choose_class(std::string_view class_name) {
                     meant ? text::cat(" (did you mean '", *meant, "'?)") : std::string(), ".\n");
 }
 
-void ReviewDialog::answer_item(std::string_view word, std::string_view rest) {
-  show_item_ = false;
-  if ((word == "a" || word == "accept") && rest.empty()) {
-    review_.accept(current_);
-    advance();
-  } else if ((word == "r" || word == "reject") && rest.empty()) {
-    review_.reject(current_);
-    advance();
-  } else if (word == "c" || word == "class") {
-    choose_class(rest);
-  } else if ((word == "d" || word == "done") && rest.empty()) {
+// False: that is none.
+bool ReviewDialog::answer_item(std::string_view word) {
+  if (word == "y" || word == "yes") {
+    decide_shown(Decision::accepted);
+  } else if (word == "n" || word == "no") {
+    decide_shown(Decision::rejected);
+  } else if (word == "a") {
+    accept_the_rest();
+  } else if (word == "d") {
     state_ = State::confirm;  // what is open counts as rejected
-  } else if ((word == "q" || word == "quit") && rest.empty()) {
+  } else if (word == "s" && shown().size() > 1) {
+    split_.insert(review_.items()[current_].change.group);
+    show_item_ = true;
+  } else if (word == "w") {
+    note_ = whole_text();
+  } else if (word == "q" || word == "quit") {
     state_ = State::quit;
   } else if (word == "?" || word == "h" || word == "help") {
     note_ = kHelp;
-  } else if (!word.empty()) {
-    note_ = text::cat("'", text::printable(word, 64), "' is no answer here; ? shows them all.\n");
+  } else {
+    return word.empty();
   }
+  return true;
 }
 
 void ReviewDialog::answer(std::string_view line) {
@@ -211,14 +326,19 @@ void ReviewDialog::answer(std::string_view line) {
   const std::string_view word = line.substr(0, space);
   const std::string_view rest = space == std::string_view::npos ? std::string_view() : trim(line.substr(space));
   if (state_ == State::item) {
-    answer_item(word, rest);
+    show_item_ = false;
+    if (word == "c" || word == "class") {
+      choose_class(rest);
+    } else if (!rest.empty() || !answer_item(word)) {
+      note_ = text::cat("'", text::printable(line, 64), "' is no answer here; ? shows them all.\n");
+    }
   } else if (state_ == State::confirm) {
-    if (word == "y" || word == "yes") {
+    if (line == word_) {
       state_ = State::write;
     } else if (word == "n" || word == "no" || word == "q" || word == "quit") {
       state_ = State::quit;
     } else {
-      note_ = "Answer y or n.\n";
+      note_ = "That is not the word.\n";
     }
   }
 }

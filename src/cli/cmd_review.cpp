@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // review: a person decides, item by item, what becomes part of the snapshot.
 
+#include <sys/random.h>
+
+#include <array>
+
 #include "app/capture.hpp"
 #include "app/review_dialog.hpp"
 #include "app/review_files.hpp"
@@ -12,6 +16,22 @@
 
 namespace cordon::cli {
 namespace {
+
+// Shown on the terminal only: a program that types blindly does not know it. Easy to type, six letters.
+std::string new_word() {
+  constexpr std::string_view kConsonants = "bdfgklmnprstvz";
+  constexpr std::string_view kVowels = "aeiou";
+  std::array<unsigned char, 6> random = {};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
+    return {};
+  }
+  std::string word;
+  for (std::size_t i = 0; i < random.size(); ++i) {
+    const std::string_view letters = i % 2 == 0 ? kConsonants : kVowels;
+    word += letters[random[i] % letters.size()];
+  }
+  return word;
+}
 
 class ReviewCommand final : public Command {
  public:
@@ -69,7 +89,12 @@ class ReviewCommand final : public Command {
     if (open.review.items().empty()) {
       return true;
     }
-    app::ReviewDialog dialog(open.review, style_for(terminal.fd(), invocation.caller), columns_of(terminal.fd()));
+    const std::string word = new_word();
+    if (word.empty()) {
+      print_err("mcp-cordon: the kernel gives no random numbers, and so there is no word to ask for\n");
+      return false;
+    }
+    app::ReviewDialog dialog(open.review, style_for(terminal.fd(), invocation.caller), word, columns_of(terminal.fd()));
     terminal.drop_typed_ahead();  // the capture took its time
     terminal.show(open.introduction);
     while (!dialog.over()) {

@@ -164,26 +164,88 @@ TEST_CASE("a pinned tool whose class nobody set is asked about, and only its cla
   CHECK(Review(pinned, candidate_of({{"a", "reads"}, {"b", "reads"}}), ReviewScope::everything).items().size() == 2);
 }
 
-TEST_CASE("the dialog walks through the items and writes after a last yes") {
+TEST_CASE("the dialog walks through the items and writes after a last word") {
   Review review(std::nullopt, candidate_of({{"a", "reads"}, {"b", "writes"}}));
-  ReviewDialog dialog(review, Style{});
+  ReviewDialog dialog(review, Style{}, "tulip");
   CHECK(says(dialog.text(), "[1/2] tool 'a': added (medium)"));
   CHECK(says(dialog.text(), "proposed: read (the description begins with \"reads\")"));
   CHECK(says(dialog.text(), "effect class: read"));
   dialog.answer("c write");
   CHECK(says(dialog.text(), "effect class: write"));
   CHECK_FALSE(says(dialog.text(), "[1/2]"));  // what is on the screen is not repeated
-  dialog.answer("a\n");
+  dialog.answer("w");
+  CHECK(says(dialog.text(), "\"inputSchema\""));
+  dialog.answer("y\n");
   CHECK(says(dialog.text(), "[2/2] tool 'b'"));
-  dialog.answer("r");
+  dialog.answer("n");
   CHECK(says(dialog.text(), "1 accepted, 1 rejected."));
-  dialog.answer("perhaps");
-  CHECK(says(dialog.text(), "Answer y or n."));
-  CHECK_FALSE(dialog.over());
-  dialog.answer("y");
+  for (const char* wrong : {"perhaps", "y", "yes", "tulips", "TULIP", ""}) {
+    dialog.answer(wrong);
+    CHECK(says(dialog.text(), "That is not the word."));
+    CHECK_FALSE(dialog.over());
+  }
+  dialog.answer("tulip");
   CHECK(dialog.wants_write());
   CHECK(dialog.text().empty());
   CHECK(review.result({"t", kTime, false}).find("a")->effect == "write");
+}
+
+TEST_CASE("tools that changed in just the same way are one question, and can be split") {
+  const std::map<std::string, std::string> before = {
+      {"a", "Reads."}, {"b", "Reads."}, {"c", "Reads."}, {"d", "Reads."}};
+  const std::map<std::string, std::string> after = {
+      {"a", "Reads it."}, {"b", "Reads it."}, {"c", "Reads it."}, {"d", "Reads that."}};
+  const Snapshot pinned = reviewed_of(before);
+  Review whole(pinned, candidate_of(after));
+  ReviewDialog dialog(whole, Style{}, "tulip");
+  while (!says(dialog.text(), "and 2 more in just the same way: 'b' (read), 'c' (read)")) {
+    REQUIRE(says(dialog.text(), "'d'"));
+    dialog.answer("n");
+  }
+  dialog.answer("y");
+  if (!says(dialog.text(), "To write the snapshot")) {
+    dialog.answer("n");
+  }
+  CHECK(says(dialog.text(), "3 accepted, 1 rejected."));
+  CHECK_FALSE(says(dialog.text(), "without being shown"));
+
+  Review split(pinned, candidate_of(after));
+  ReviewDialog one_by_one(split, Style{}, "tulip");
+  if (says(one_by_one.text(), "tool 'd'")) {
+    one_by_one.answer("n");
+  }
+  one_by_one.answer("s");
+  CHECK(says(one_by_one.text(), "tool 'a'"));
+  CHECK_FALSE(says(one_by_one.text(), "more in just the same way"));
+  one_by_one.answer("y");
+  CHECK(says(one_by_one.text(), "tool 'b'"));
+  one_by_one.answer("s");  // there is nothing left to split
+  CHECK(says(one_by_one.text(), "is no answer here"));
+  one_by_one.answer("d");
+  CHECK(says(one_by_one.text(), "1 accepted, 3 rejected."));
+}
+
+TEST_CASE("a changed description is shown word by word, and hostile words stay escaped") {
+  const Snapshot pinned = reviewed_of({{"a", "Reads the file at the path."}});
+  Review review(pinned, candidate_of({{"a", "Reads the file at \x1b[31many path [-not-]."}}));
+  const std::string shown = ReviewDialog(review, Style{}, "tulip").text();
+  CHECK_MESSAGE(says(shown, "  ~ Reads the file at [-the-]{+"), shown);
+  CHECK(shown.find('\x1b') == std::string::npos);
+  // Colours tell ours from theirs.
+  const std::string coloured = ReviewDialog(review, Style{.colour = true}, "tulip").text();
+  CHECK(says(coloured, "\x1b["));
+}
+
+TEST_CASE("accepting all that is left says what nobody has seen") {
+  Review review(std::nullopt, candidate_of({{"a", "x"}, {"b", "y"}, {"c", "z"}}));
+  ReviewDialog dialog(review, Style{}, "tulip");
+  dialog.answer("n");
+  dialog.answer("a");
+  CHECK(says(dialog.text(), "2 accepted, 1 rejected."));
+  CHECK(says(dialog.text(), "1 of them accepted without being shown: c"));
+  dialog.answer("n");
+  CHECK(dialog.over());
+  CHECK_FALSE(dialog.wants_write());
 }
 
 TEST_CASE("a changed tool keeps its class unless it looks worse than before") {
@@ -200,7 +262,7 @@ TEST_CASE("a tool under a new name takes the place of the old one, or nothing ch
   Review review(pinned, candidate_of({{"run_unsafe", text}, {"z", "reads"}}));
   REQUIRE(review.items().size() == 1);
   CHECK(review.items()[0].change.kind == catalog::ChangeKind::renamed);
-  CHECK(says(ReviewDialog(review, Style{}).text(), "tool 'run_unsafe', so far 'run': renamed"));
+  CHECK(says(ReviewDialog(review, Style{}, "tulip").text(), "tool 'run_unsafe', so far 'run': renamed"));
   const Snapshot rejected = review.result({"t", kTime, false});
   CHECK(rejected.find("run") != nullptr);
   CHECK(rejected.find("run_unsafe") == nullptr);
@@ -213,12 +275,12 @@ TEST_CASE("a tool under a new name takes the place of the old one, or nothing ch
 
 TEST_CASE("quitting, and losing the terminal, write nothing") {
   Review review(std::nullopt, candidate_of({{"a", "reads"}}));
-  ReviewDialog quit(review, Style{});
+  ReviewDialog quit(review, Style{}, "tulip");
   quit.answer("q");
   CHECK(quit.over());
   CHECK_FALSE(quit.wants_write());
-  ReviewDialog gone(review, Style{});
-  gone.answer("a");
+  ReviewDialog gone(review, Style{}, "tulip");
+  gone.answer("y");
   gone.end();
   CHECK(gone.over());
   CHECK_FALSE(gone.wants_write());
@@ -226,18 +288,18 @@ TEST_CASE("quitting, and losing the terminal, write nothing") {
 
 TEST_CASE("done rejects what is left") {
   Review review(std::nullopt, candidate_of({{"a", "x"}, {"b", "x"}, {"c", "x"}}));
-  ReviewDialog dialog(review, Style{});
-  dialog.answer("a");
+  ReviewDialog dialog(review, Style{}, "tulip");
+  dialog.answer("y");
   dialog.answer("d");
   CHECK(says(dialog.text(), "1 accepted, 2 rejected."));
-  dialog.answer("y");
+  dialog.answer("tulip");
   CHECK(review.result({"t", kTime, false}).tools.size() == 1);
 }
 
 TEST_CASE("an answer that is none is told, and accepts nothing") {
   Review review(std::nullopt, candidate_of({{"a", "reads"}}));
-  ReviewDialog dialog(review, Style{});
-  for (const std::string_view wrong : {"", "y", "aa", "a all", "c", "c rad", "accept everything", "\x1b[A"}) {
+  ReviewDialog dialog(review, Style{}, "tulip");
+  for (const std::string_view wrong : {"", "yy", "s", "a all", "y y", "c", "c rad", "accept everything", "\x1b[A"}) {
     CAPTURE(std::string(wrong));
     dialog.answer(wrong);
     CHECK_FALSE(dialog.over());
@@ -250,7 +312,7 @@ TEST_CASE("an answer that is none is told, and accepts nothing") {
 TEST_CASE("nothing that a server wrote reaches the terminal raw, and nothing is cut") {
   const std::string hostile = "\x1b[2J\x1b[H\xe2\x80\xae" + std::string(20'000, 'x') + "TAIL";
   Review review(std::nullopt, candidate_of({{"na\x1b[31mme\n[1/1] tool 'ok'", hostile}}));
-  const std::string shown = ReviewDialog(review, Style{}).text();
+  const std::string shown = ReviewDialog(review, Style{}, "tulip").text();
   CHECK(says(shown, "TAIL"));
   CHECK(shown.find('\x1b') == std::string::npos);
   CHECK(shown.find("\xe2\x80\xae") == std::string::npos);
@@ -275,7 +337,7 @@ TEST_CASE("when a diff leaves places out, the whole new definition is shown") {
   first.accept(0);
   Review second(first.result({"t", kTime, false}), with_properties("new"));
   REQUIRE(second.items()[0].change.omitted_places > 0);
-  const std::string shown = ReviewDialog(second, Style{}).text();
+  const std::string shown = ReviewDialog(second, Style{}, "tulip").text();
   for (int i = 0; i < 100; ++i) {
     CHECK(says(shown, "\"new" + std::to_string(i) + "\""));
   }

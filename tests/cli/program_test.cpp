@@ -41,7 +41,7 @@ TEST_CASE("a person reviews at the terminal, and run takes what was accepted") {
   REQUIRE_MESSAGE(session.wait_for("there is no snapshot yet"), session.shown());
   // Everything is accepted, tools with class read.
   for (bool last = false; !last;) {
-    REQUIRE_MESSAGE(session.wait_for("[a]ccept"), session.shown());
+    REQUIRE_MESSAGE(session.wait_for("[y,n,"), session.shown());
     const std::string item = session.between();
     const std::size_t slash = item.find('/');
     REQUIRE(slash != std::string::npos);
@@ -50,12 +50,16 @@ TEST_CASE("a person reviews at the terminal, and run takes what was accepted") {
     if (holds(item, "effect class:")) {
       session.type("c read");
       REQUIRE(session.wait_for("effect class: read"));
-      REQUIRE(session.wait_for("[a]ccept"));
+      REQUIRE(session.wait_for("[y,n,"));
     }
-    session.type("a");
+    session.type("y");
   }
-  REQUIRE_MESSAGE(session.wait_for("Write the snapshot? [y/n]"), session.shown());
+  REQUIRE_MESSAGE(session.wait_for("; n writes nothing: "), session.shown());
+  const std::string asked = session.between();
+  const std::size_t word = asked.rfind("type ") + 5;
   session.type("y");
+  REQUIRE(session.wait_for("That is not the word."));
+  session.type(asked.substr(word, asked.find(';', word) - word));
   CHECK(session.wait_exit() == 0);
   CHECK(session.shown().find('\x1b') == std::string::npos);  // NO_COLOR
   const std::string snapshot = read_text(place.at("one.catalog.json"));
@@ -68,7 +72,7 @@ TEST_CASE("a person reviews at the terminal, and run takes what was accepted") {
 TEST_CASE("quitting at the terminal writes nothing") {
   const Place place;
   TerminalSession session(place.argv({"review", "--policy", place.at("one.yaml")}), place.environment({"TERM=xterm"}));
-  REQUIRE_MESSAGE(session.wait_for("[a]ccept"), session.shown());
+  REQUIRE_MESSAGE(session.wait_for("[y,n,"), session.shown());
   CHECK(holds(session.shown(), "\x1b["));  // colour on a terminal
   session.type("q");
   CHECK(session.wait_exit() == 0);
