@@ -87,6 +87,23 @@ with tempfile.TemporaryDirectory() as folder:
     diff = json.loads(run("diff", str(place / "before.json"), str(place / "after.json"), "--format", "json", env=environment))
     fits("diff", diff, "a diff")
     check(diff["drifted"] and diff["changes"], "the diff shows nothing")
+    # A report that others read: SARIF by its own schema, also with names and texts that try to break it.
+    sarif_schema = json.loads((root / "tests/data/sarif/sarif-2.1.0.json").read_text())
+    sarif = jsonschema.Draft4Validator(sarif_schema)
+    hostile = "\x1b[31m</a>\"'&\u202e\U000e0041\n::error::x" + "x" * 5000
+    (place / "hostile.json").write_text(
+        json.dumps({"tools": [{"name": hostile, "description": hostile, hostile: {hostile: [hostile]}}, {"name": "t", "description": hostile + "\ud83d"}]})
+    )
+    (place / "empty.json").write_text('{"tools": []}')
+    results = 0
+    for one, other in [("before", "after"), ("before", "hostile"), ("hostile", "after"), ("before", "before"), ("empty", "hostile")]:
+        report = run("diff", str(place / f"{one}.json"), str(place / f"{other}.json"), "--format", "sarif", env=environment)
+        value = json.loads(report)
+        results += sum(len(entry["results"]) for entry in value["runs"])
+        for error in sarif.iter_errors(value):
+            failures.append(f"SARIF of {one} and {other}: {list(error.path)}: {error.message[:300]}")
+        check(not sarif.is_valid({**value, "version": "2.0.0"}), "the SARIF schema takes anything")
+    check(results >= 6, f"only {results} results in all SARIF reports")
     policy = place / "one.yaml"
     policy.write_text("version: 1\nserver: one\nlaunch: {command: [/bin/true]}\n")
     facts = run("facts", "--policy", str(policy), env=environment)
