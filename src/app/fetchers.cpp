@@ -91,7 +91,8 @@ std::string remedy_for(const Tool& tool, std::string_view package) {
                              : text::cat("install it once, `uv venv DIR && uv pip install --python DIR ", name,
                                          "`, and let launch.command name its entry: [DIR/bin/…]");
   return tool.offline.empty() ? install
-                              : text::cat(install, "; or add ", tool.offline, " where the server can see it installed");
+                              : text::cat(install, "; or add ", tool.offline,
+                                          " and name in launch.cwd the folder where it is installed");
 }
 
 std::optional<Fetch> fetch_by(std::string_view program, std::span<const std::string> arguments) {

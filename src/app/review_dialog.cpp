@@ -255,7 +255,14 @@ void ReviewDialog::accept_the_rest() {
     }
     decide(i, Decision::accepted);
   }
-  state_ = State::confirm;
+  ask_for_the_word();
+}
+
+// Where nothing was accepted, a snapshot written anew would differ in its time alone, and lose its signature.
+void ReviewDialog::ask_for_the_word() {
+  const bool accepted =
+      std::ranges::any_of(review_.items(), [](const ReviewItem& item) { return item.decision == Decision::accepted; });
+  state_ = accepted || !review_.builds_on_review() || review_.places_changed() ? State::confirm : State::quit;
 }
 
 void ReviewDialog::advance() {
@@ -264,7 +271,7 @@ void ReviewDialog::advance() {
     ++current_;
   }
   if (current_ == review_.items().size()) {
-    state_ = State::confirm;
+    ask_for_the_word();
   }
 }
 
@@ -293,7 +300,7 @@ bool ReviewDialog::answer_item(std::string_view word) {
   } else if (word == "a") {
     accept_the_rest();
   } else if (word == "d") {
-    state_ = State::confirm;  // what is open counts as rejected
+    ask_for_the_word();  // what is open counts as rejected
   } else if (word == "s" && shown().size() > 1) {
     split_.insert(review_.items()[current_].change.group);
     show_item_ = true;

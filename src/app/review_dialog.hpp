@@ -41,6 +41,7 @@ class ReviewDialog {
   void decide_shown(Decision decision);
   void accept_the_rest();
   void advance();
+  void ask_for_the_word();
   // Those that are asked about together: one item, or those that changed in just the same way.
   std::vector<std::size_t> shown() const;
   std::string item_text() const;

@@ -116,6 +116,12 @@ class ReviewCommand final : public Command {
       return report(path.error());
     }
     print_err(text::cat("mcp-cordon: snapshot written to ", text::printable(*path), '\n'));
+    if (accept_all_) {
+      print_err("mcp-cordon: no tool of it has a class from a person; review --all sets them\n");
+    }
+    if (!sign_ && !open.loaded.policy.catalog.trusted_keys.empty()) {
+      print_err("mcp-cordon: the policy wants a signature (catalog.trusted_keys); review --sign makes one\n");
+    }
     return sign_ ? sign(invocation, open) : kFine;
   }
 

@@ -121,6 +121,11 @@ void EgressLog::hint(Decision decision, const EgressAttempt& attempt) {
   if (!attempt.policy_entry.empty()) {
     line += text::cat("; to allow it, add to isolation.network.allow in ", policy_file_, ": ", attempt.policy_entry);
   }
+  if (attempt.why == "not_resolved") {
+    line += "; this machine finds no address for that name";
+  } else if (attempt.why == "reserved_address") {
+    line += "; the name leads to an address that is never reached";
+  }
   if (decision == Decision::denied && attempt.why == "ech") {
     line += "; browsers send that in every hello: isolation.network.sni: flag lets it through, marked";
   }

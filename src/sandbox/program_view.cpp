@@ -133,10 +133,11 @@ Result<std::vector<ViewEntry>> program_view(const LaunchSpec& spec, const HostFa
       return std::unexpected(status.error());
     }
   }
-  const auto shows_link = [&](const Mount& grant) { return is_within(program.entry_link, grant.target); };
+  // As in node_modules/.bin, which the package's own root shows.
+  const auto shows_link = [&](const auto& shown) { return is_within(program.entry_link, shown.target); };
   if (!program.entry_link.empty() && program.entry_link != program.entry &&
-      !(shows_system(spec) && is_system_program(program.entry_link)) &&
-      std::none_of(spec.mounts.begin(), spec.mounts.end(), shows_link)) {
+      !(shows_system(spec) && is_system_program(program.entry_link)) && std::ranges::none_of(extra, shows_link) &&
+      std::ranges::none_of(spec.mounts, shows_link)) {
     extra.push_back({.kind = EntryKind::symlink, .target = program.entry_link, .text = program.entry});
   }
   for (const ProgramLink& link : program.links) {

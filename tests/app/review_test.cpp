@@ -236,6 +236,15 @@ TEST_CASE("a changed description is shown word by word, and hostile words stay e
   CHECK(says(coloured, "\x1b["));
 }
 
+TEST_CASE("where nothing is accepted, the reviewed snapshot stays as it is") {
+  const Snapshot pinned = reviewed_of({{"a", "Reads."}});
+  Review review(pinned, candidate_of({{"a", "Reads more."}}));
+  ReviewDialog dialog(review, Style{}, "tulip");
+  dialog.answer("n");
+  CHECK(dialog.over());
+  CHECK_FALSE(dialog.wants_write());
+}
+
 TEST_CASE("accepting all that is left says what nobody has seen") {
   Review review(std::nullopt, candidate_of({{"a", "x"}, {"b", "y"}, {"c", "z"}}));
   ReviewDialog dialog(review, Style{}, "tulip");

@@ -328,6 +328,28 @@ TEST_CASE("a symlink that steers stays what it is, and what it leads to stays un
   CHECK(test::as_ordinary_user(body) == "");
 }
 
+TEST_CASE("a symlink that leads out of the grant is held, too") {
+  if (test::must_skip(BackendChoice::native)) {
+    return;
+  }
+  const auto body = [] {
+    const test::TempFolder folder;
+    fs::create_directories(std::string(folder / "w"));
+    test::write_file(folder / "rules.md", "obey\n");
+    fs::create_symlink("../rules.md", folder / "w/CLAUDE.md");
+    sandbox::LaunchSpec spec =
+        test::spec_for({"/bin/sh", "-c", "cat CLAUDE.md; rm -f CLAUDE.md; echo evil >CLAUDE.md; readlink CLAUDE.md"},
+                       BackendChoice::native);
+    spec.mounts = {{.source = folder / "w", .target = folder / "w", .writable = true}};
+    spec.cwd = folder / "w";
+    const test::Outcome outcome = test::run(test::plan_for(spec));
+    return require(outcome.out == "../rules.md\n", outcome.status + outcome.out) +
+           require(test::read_file(folder / "rules.md") == "obey\n", "its target is another");
+  };
+  CHECK(test::as_we_are(body) == "");
+  CHECK(test::as_ordinary_user(body) == "");
+}
+
 TEST_CASE("a symlink that became another one before the launch is not held") {
   if (test::must_skip(BackendChoice::native)) {
     return;

@@ -180,7 +180,13 @@ policy::Network read_network(Faults& faults, const yaml::Node& node, NetworkRead
   using policy::SniCheck;
   policy::Network out;
   if (node.kind != yaml::Kind::mapping) {
-    read_word(faults, node, "isolation.network", {"none"}, {});
+    const bool word = node.kind == yaml::Kind::plain || node.kind == yaml::Kind::quoted;
+    if (!word || node.text != "none") {
+      faults.add(
+          node.position,
+          text::cat("isolation.network must be none or a mapping, not ", word ? quote(node.text) : kind_name(node)),
+          "write none, or {allow: [\"api.github.com:443\"]}");
+    }
     return out;
   }
   const Section section(faults, node, "isolation.network", {"allow", "sni", "mode"});

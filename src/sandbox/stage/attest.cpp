@@ -21,6 +21,7 @@
 #include <memory>
 
 #include "base/text.hpp"
+#include "sandbox/paths.hpp"
 #include "sandbox/stage/connects.hpp"
 #include "sandbox/stage/container_inside.hpp"
 #include "sandbox/stage/egress.hpp"
@@ -144,6 +145,18 @@ bool is_hidden(const char* path) {
   return entries == 2;
 }
 
+// A symlink that is mounted on itself: another mount than the folder that it lies in.
+bool is_held(const std::string& path) {
+  const auto mount_of = [](const std::string& place) -> std::uint64_t {
+    struct statx status = {};
+    const bool known = ::statx(AT_FDCWD, place.c_str(), AT_SYMLINK_NOFOLLOW, STATX_MNT_ID, &status) == 0 &&
+                       (status.stx_mask & STATX_MNT_ID) != 0;
+    return known ? status.stx_mnt_id : 0;
+  };
+  const std::uint64_t mount = mount_of(path);
+  return mount != 0 && mount != mount_of(std::string(parent_path(path)));
+}
+
 Outcome attest_view(const Stage& stage) {
   if (!is_read_only("/")) {
     return refuse("the root is writable");
@@ -152,6 +165,12 @@ Outcome attest_view(const Stage& stage) {
     const bool there = ::access(entry.target.c_str(), F_OK) == 0;
     if (entry.kind == EntryKind::freeze && there && !is_read_only(entry.target.c_str())) {
       return refuse(text::cat(entry.target, " is writable"));
+    }
+    if (entry.kind == EntryKind::link) {
+      if (!is_held(entry.target)) {
+        return refuse(text::cat(entry.target, " steers other programs and can be replaced"));
+      }
+      continue;
     }
     if (entry.steering && !entry.writable && !is_read_only(entry.target.c_str())) {
       return refuse(text::cat(entry.target, " steers other programs and is writable"));

@@ -286,8 +286,8 @@ TEST_CASE("the network is none or single hosts, which backend none cannot keep t
         "4:48: isolation.network allows single hosts, which isolation.backend: none cannot keep to");
   CHECK(faults("isolation: {network: {alow: []}}\n") == "4:23: unknown key 'alow'");
   CHECK(faults("isolation: {network: {}}\n") == "4:22: isolation.network allows nothing");
-  CHECK(faults("isolation: {network: host}\n") == "4:22: isolation.network must be none, not 'host'");
-  CHECK(faults("isolation: {network: ~}\n") == "4:22: isolation.network must be none, not nothing");
+  CHECK(faults("isolation: {network: host}\n") == "4:22: isolation.network must be none or a mapping, not 'host'");
+  CHECK(faults("isolation: {network: ~}\n") == "4:22: isolation.network must be none or a mapping, not nothing");
   CHECK(faults("isolation: {unix_sockets: all}\n") == "4:27: isolation.unix_sockets must be none, not 'all'");
 }
 

@@ -109,7 +109,7 @@ TEST_CASE("a network is none or allows something") {
   CHECK(has(read("{allow: []}").faults, "names nothing"));
   CHECK(has(read("{allow: none}").faults, "isolation.network.allow"));
   CHECK(has(read("{alow: []}").faults, "unknown key 'alow'"));
-  CHECK(has(read("host").faults, "isolation.network must be none, not 'host'"));
+  CHECK(has(read("host").faults, "isolation.network must be none or a mapping, not 'host'"));
   CHECK(has(read("{allow: [\"a.test:443\"], sni: of}").faults, "sni"));
   CHECK(has(read("{allow: [\"a.test:443\"], mode: proxy}").faults, "not supported by this version"));
   CHECK(read("{allow: [\"a.test:443\"], mode: proxy}", NetworkReader::ceiling).network.mode ==
