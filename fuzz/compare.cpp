@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two JSON texts, split at the first line end, as two definitions of one tool. Whatever they are, the forms are stable,
-// a definition equals itself, and relation, digest and places agree with each other.
+// a definition equals itself, and relation, digest, places and typed changes agree with each other.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,6 +8,8 @@
 
 #include "base/error.hpp"
 #include "core/catalog/compare.hpp"
+#include "core/catalog/definition_changes.hpp"
+#include "core/catalog/effects.hpp"
 #include "core/catalog/places.hpp"
 #include "core/json/read.hpp"
 #include "core/json/write.hpp"
@@ -43,6 +45,13 @@ void check_pair(const std::string& before, const std::string& after) {
   const catalog::Places places =
       catalog::tool_places(catalog::comparison_form(before), catalog::comparison_form(after));
   CORDON_ASSERT(places.list.size() <= catalog::kMaxPlaces);
+  const catalog::Places changes =
+      catalog::definition_changes(catalog::comparison_form(before), catalog::comparison_form(after), {});
+  CORDON_ASSERT(changes.list.size() <= catalog::kMaxPlaces);
+  CORDON_ASSERT(changes.list.empty() == (catalog::comparison_form(before) == catalog::comparison_form(after)));
+  CORDON_ASSERT(relation != catalog::Relation::changed || changes.worst != catalog::Severity::info);
+  const catalog::EffectProposal proposal = catalog::propose_effect(after);
+  CORDON_ASSERT(catalog::effect_rank(proposal.effect).has_value());
   if (canonical_or_raw(before) == before && canonical_or_raw(after) == after) {
     CORDON_ASSERT(places.list.empty() == (relation == catalog::Relation::equal));
     // Longer member names are told at the object around them, as if it had changed.

@@ -5,11 +5,14 @@
 
 #include "app/exposure.hpp"
 #include "app/installation_key.hpp"
+#include "app/known_values.hpp"
 #include "app/launch_record.hpp"
 #include "app/planned_launch.hpp"
 #include "base/text.hpp"
 #include "core/catalog/diff.hpp"
+#include "core/catalog/variables.hpp"
 #include "core/gate/collector.hpp"
+#include "core/gate/variable_view.hpp"
 #include "formats/snapshot.hpp"
 #include "run/apart.hpp"
 #include "run/engine.hpp"
@@ -69,11 +72,36 @@ Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLau
   return live;
 }
 
+// Texts that differ from the reviewed ones in values of variables only are the reviewed ones.
+void settle(const catalog::VariableRules& rules, const catalog::Snapshot& reviewed, catalog::Catalog& live) {
+  catalog::VariableReader reader(rules, reviewed.variables, catalog::Shown::reviewed);
+  for (catalog::Tool& tool : live.tools) {
+    if (const catalog::PinnedTool* pinned = reviewed.find(tool.name)) {
+      tool.definition = reader.settled("tool", tool.name, pinned->definition, tool.definition);
+    }
+  }
+  for (const catalog::ListKind kind : catalog::kItemKinds) {
+    for (catalog::Item& item : live.items(kind)) {
+      if (const catalog::PinnedItem* pinned = reviewed.find(kind, item.key)) {
+        item.definition = reader.settled(catalog::names(kind).item, item.key, pinned->definition, item.definition);
+      }
+    }
+  }
+  if (live.instructions && reviewed.instructions) {
+    live.instructions = reader.settled_text("instructions", *reviewed.instructions, *live.instructions);
+  }
+}
+
 // The same as the file of a candidate.
 Result<std::string> candidate_text(const CaptureRequest& request, const PlannedLaunch& planned, gate::Opening opening) {
-  const Result<catalog::Catalog> live = collect(request, planned, opening);
+  Result<catalog::Catalog> live = collect(request, planned, opening);
   if (!live) {
     return std::unexpected(live.error());
+  }
+  const catalog::VariableRules rules =
+      gate::variable_rules(request.loaded.policy.catalog, known_values(request.loaded.policy, planned.prepared));
+  if (request.reviewed != nullptr) {
+    settle(rules, *request.reviewed, *live);
   }
   Result<catalog::Snapshot> candidate = catalog::as_candidate(request.loaded.policy.server, *live, request.reviewed);
   if (!candidate) {
@@ -81,6 +109,13 @@ Result<std::string> candidate_text(const CaptureRequest& request, const PlannedL
   }
   candidate->reviewed = false;
   candidate->launch = planned.prepared.fingerprint;
+  catalog::Snapshot marked = *candidate;
+  marked.variables = catalog::places_of_known(rules, *candidate);
+  std::vector<const catalog::Snapshot*> sources = {&marked};
+  if (request.reviewed != nullptr) {
+    sources.insert(sources.begin(), request.reviewed);
+  }
+  candidate->variables = catalog::places_that_hold(*candidate, sources);
   catalog::seal(*candidate);
   return formats::write_snapshot(*candidate);
 }

@@ -50,7 +50,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 Result<pid_t> spawn(const CommandRequest& request, int output) {
   SpawnSettings settings;
-  ::posix_spawn_file_actions_addopen(&settings.actions, 0, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&settings.actions, 0, request.input.empty() ? "/dev/null" : request.input.c_str(),
+                                     O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&settings.actions, output, 1);
   ::posix_spawn_file_actions_addopen(&settings.actions, 2, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_addclosefrom_np(&settings.actions, 3);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Runs a short helper program and takes what it prints; for secrets that come from a command.
+// Runs a short helper program and takes what it prints; for secrets that come from a command and
+// for signatures.
 
 #include <cstdint>
 #include <string>
@@ -20,9 +21,10 @@ struct CommandRequest {
   std::int64_t timeout_ms = 10'000;
   std::size_t max_bytes = 65'536;
   std::string program = {};  // the file to start, absolute; empty: argv[0]
+  std::string input = {};    // the file that stdin reads from; empty: /dev/null
 };
 
-// Standard output of the program. stdin and stderr are /dev/null and no other descriptor is handed down. On a time-out
+// Standard output of the program. stderr is /dev/null and no other descriptor is handed down. On a time-out
 // its whole process group is killed. launch_failed, timed_out; the text of an error holds no output.
 Result<std::string> command_output(const CommandRequest& request);
 

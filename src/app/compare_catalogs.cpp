@@ -52,10 +52,14 @@ Result<catalog::Diff> compare_live(const LiveComparison& request) {
   return catalog::diff(*found->snapshot, *live);
 }
 
-std::string render(const catalog::Diff& diff, std::string_view format, Style style, std::size_t width) {
+std::string render(const catalog::Diff& diff, std::string_view format, Style style, const Rendering& rendering) {
   const formats::Report* report = formats::find_report(format);
   CORDON_ASSERT(report != nullptr);
-  return report->render(diff, {.colour = style.colour, .width = width});
+  formats::RenderOptions options = {.colour = style.colour, .width = rendering.width};
+  if (!rendering.artifact.empty()) {
+    options.artifact = rendering.artifact;
+  }
+  return report->render(diff, options);
 }
 
 bool knows_format(std::string_view format) { return formats::find_report(format) != nullptr; }

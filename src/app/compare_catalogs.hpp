@@ -27,8 +27,12 @@ struct LiveComparison {
 // snapshot_missing when there is none; an unattended one is compared like any other.
 Result<catalog::Diff> compare_live(const LiveComparison& request);
 
-// `format` names a report of formats/reports: text, json.
+struct Rendering {
+  std::size_t width = 80;
+  std::string artifact = {};  // the file that findings are about; empty for a live server
+};
+// `format` names a report of formats/reports: text, markdown, json, sarif, junit, html.
 bool knows_format(std::string_view format);
-std::string render(const catalog::Diff& diff, std::string_view format, Style style, std::size_t width);
+std::string render(const catalog::Diff& diff, std::string_view format, Style style, const Rendering& rendering);
 
 }  // namespace cordon::app

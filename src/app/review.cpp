@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/catalog/compare.hpp"
+#include "core/catalog/variables.hpp"
 
 namespace cordon::app {
 namespace {
@@ -26,7 +27,9 @@ void carry_over(const Snapshot& base, Snapshot& candidate) {
   for (PinnedTool& tool : candidate.tools) {
     const PinnedTool* pinned = base.find(tool.name);
     if (pinned != nullptr && catalog::relate(pinned->definition, tool.definition) != catalog::Relation::changed) {
+      std::string interface = std::move(tool.interface);
       tool = *pinned;
+      tool.interface = std::move(interface);
     }
   }
 }
@@ -54,10 +57,7 @@ void Review::collect(ReviewScope scope) {
     ReviewItem item;
     item.change = change;
     if (change.item == "tool" && change.kind != catalog::ChangeKind::removed) {
-      // The class of the old definition is offered again; the person sees the difference above it.
-      const PinnedTool* pinned = base_.find(change.name);
-      const PinnedTool* live = candidate_.find(change.name);
-      item.effect = pinned != nullptr ? pinned->effect : live != nullptr ? live->effect : std::string(kUnknown);
+      offer_class(item);
     }
     if (change.omitted_places > 0) {
       item.whole = whole_of(change);
@@ -67,9 +67,33 @@ void Review::collect(ReviewScope scope) {
   add_unchanged_tools(scope);
 }
 
+// A new tool gets what is proposed. The class of an old definition is offered again, unless the new one looks worse
+// than the old one did; the person sees difference and reasons.
+void Review::offer_class(ReviewItem& item) const {
+  const catalog::ItemChange& change = item.change;
+  const PinnedTool* pinned = base_.find(change.kind == catalog::ChangeKind::renamed ? change.old_name : change.name);
+  const PinnedTool* live = candidate_.find(change.name);
+  if (live != nullptr) {
+    item.proposal = catalog::propose_effect(live->definition);
+  }
+  item.effect = item.proposal.effect;
+  if (pinned == nullptr || pinned->effect_source != catalog::EffectSource::reviewer) {
+    return;
+  }
+  const auto rank = [](std::string_view effect) { return catalog::effect_rank(effect).value_or(0); };
+  const bool looks_worse = rank(item.proposal.effect) > rank(catalog::propose_effect(pinned->definition).effect);
+  if (!looks_worse || rank(item.proposal.effect) <= rank(pinned->effect)) {
+    item.effect = pinned->effect;
+  }
+}
+
 std::string Review::whole_of(const catalog::ItemChange& change) const {
   if (change.item == "tool") {
     const PinnedTool* live = candidate_.find(change.name);
+    return live == nullptr ? std::string() : live->definition;
+  }
+  if (const auto list = catalog::list_kind_of_item(change.item)) {
+    const catalog::PinnedItem* live = candidate_.find(*list, change.name);
     return live == nullptr ? std::string() : live->definition;
   }
   if (change.item == "server_info") {
@@ -84,7 +108,7 @@ std::string Review::whole_of(const catalog::ItemChange& change) const {
 void Review::add_unchanged_tools(ReviewScope scope) {
   for (const PinnedTool& tool : base_.tools) {
     const bool listed = std::ranges::any_of(items_, [&tool](const ReviewItem& item) {
-      return item.change.item == "tool" && item.change.name == tool.name;
+      return item.change.item == "tool" && (item.change.name == tool.name || item.change.old_name == tool.name);
     });
     const bool unclassified = tool.effect_source == catalog::EffectSource::proposed;
     if (listed || (!unclassified && scope == ReviewScope::differences)) {
@@ -94,10 +118,15 @@ void Review::add_unchanged_tools(ReviewScope scope) {
     item.change.item = "effect";
     item.change.name = tool.name;
     item.change.severity = catalog::Severity::info;
-    item.change.places.push_back({"", tool.definition, tool.definition});
-    item.effect = tool.effect;
+    item.change.places.push_back({.before = tool.definition, .after = tool.definition});
+    item.proposal = catalog::propose_effect(tool.definition);
+    item.effect = unclassified && tool.effect == kUnknown ? std::string(item.proposal.effect) : tool.effect;
     items_.push_back(std::move(item));
   }
+}
+
+bool Review::places_changed() const {
+  return catalog::places_that_hold(base_, {&candidate_, &base_}) != base_.variables;
 }
 
 void Review::set_effect(std::size_t item, policy::Effect effect) {
@@ -120,6 +149,12 @@ void Review::accept_all_unattended() {
 
 void Review::apply_tool(const ReviewItem& item, Snapshot& out) const {
   const std::string& name = item.change.name;
+  if (item.change.kind == catalog::ChangeKind::renamed) {
+    const auto old_place = place_of(out, item.change.old_name);
+    if (old_place != out.tools.end() && old_place->name == item.change.old_name) {
+      out.tools.erase(old_place);
+    }
+  }
   const auto place = place_of(out, name);
   const bool present = place != out.tools.end() && place->name == name;
   if (item.change.item == "tool" && item.change.kind == catalog::ChangeKind::removed) {
@@ -140,10 +175,35 @@ void Review::apply_tool(const ReviewItem& item, Snapshot& out) const {
   }
 }
 
+void Review::apply_item(catalog::ListKind list, const std::string& key, Snapshot& out) const {
+  std::vector<catalog::PinnedItem>& items = out.items(list);
+  const auto place = std::ranges::lower_bound(items, key, {}, &catalog::PinnedItem::key);
+  const bool present = place != items.end() && place->key == key;
+  const catalog::PinnedItem* live = candidate_.find(list, key);
+  if (live == nullptr) {
+    if (present) {
+      items.erase(place);
+    }
+  } else if (present) {
+    *place = *live;
+  } else {
+    items.insert(place, *live);
+  }
+}
+
 void Review::apply(const ReviewItem& item, Snapshot& out) const {
   const std::string& kind = item.change.item;
   if (kind == "tool" || kind == "effect") {
     apply_tool(item, out);
+  } else if (const auto list = catalog::list_kind_of_item(kind)) {
+    apply_item(*list, item.change.name, out);
+  } else if (kind == "interface") {
+    // The definition may have been rejected; its interface then stays with what was accepted.
+    const auto place = place_of(out, item.change.name);
+    const PinnedTool* live = candidate_.find(item.change.name);
+    if (live != nullptr && place != out.tools.end() && place->name == item.change.name) {
+      place->interface = live->interface;
+    }
   } else if (kind == "instructions") {
     out.instructions = candidate_.instructions;
   } else if (kind == "server_info") {
@@ -166,6 +226,7 @@ Snapshot Review::result(const Signature& signature) const {
       apply(item, out);
     }
   }
+  out.variables = catalog::places_that_hold(out, {&candidate_, &base_});
   out.reviewed = true;
   out.reviewer = signature.reviewer;
   out.reviewed_at = signature.time;

@@ -10,6 +10,7 @@
 
 #include "core/catalog/catalog.hpp"
 #include "core/catalog/diff.hpp"
+#include "core/catalog/effects.hpp"
 #include "core/policy/policy.hpp"
 
 namespace cordon::app {
@@ -19,7 +20,8 @@ enum class Decision : std::uint8_t { open, accepted, rejected };
 struct ReviewItem {
   catalog::ItemChange change = {};  // of a diff; item "effect": a pinned tool that only wants a class
   std::string effect = {};          // tools that are added, changed or unclassified: the class that accepting sets
-  std::string whole = {};           // the new value as JSON, when the diff leaves places out
+  catalog::EffectProposal proposal = {};  // for these: what is proposed, and why
+  std::string whole = {};                 // the new value as JSON, when the diff leaves places out
   Decision decision = Decision::open;
   bool has_effect() const { return !effect.empty(); }
 };
@@ -38,6 +40,8 @@ class Review {
          ReviewScope scope = ReviewScope::differences);
 
   const std::vector<ReviewItem>& items() const { return items_; }
+  // Are there other places of variables in what is reviewed already?
+  bool places_changed() const;
   // Is there a snapshot of a person's review underneath?
   bool builds_on_review() const { return base_.reviewed; }
 
@@ -61,7 +65,9 @@ class Review {
   void add_unchanged_tools(ReviewScope scope);
   void apply(const ReviewItem& item, catalog::Snapshot& out) const;
   std::string whole_of(const catalog::ItemChange& change) const;
+  void apply_item(catalog::ListKind list, const std::string& key, catalog::Snapshot& out) const;
   void apply_tool(const ReviewItem& item, catalog::Snapshot& out) const;
+  void offer_class(ReviewItem& item) const;
 
   catalog::Snapshot base_;
   catalog::Snapshot candidate_;

@@ -6,9 +6,12 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "core/catalog/cues.hpp"
 #include "core/json/read.hpp"
 #include "core/json/write.hpp"
+#include "formats/reports/effects.hpp"
 #include "formats/reports/paper.hpp"
+#include "formats/reports/words.hpp"
 
 namespace cordon::app {
 namespace {
@@ -39,7 +42,14 @@ void write_json(formats::Paper& paper, const std::string& json_text, std::string
 void write_place(formats::Paper& paper, const catalog::Place& place) {
   using formats::Ink;
   if (!place.pointer.empty()) {
-    paper.write("  at ", "     ", {Ink::theirs(place.pointer, formats::Tone::dim)});
+    paper.write(
+        "  at ", "     ",
+        {Ink::theirs(place.pointer, formats::Tone::dim), Ink::ours(text::cat("  (", formats::phrase(place), ')'))});
+  }
+  for (const catalog::Cue& cue : place.cues) {
+    paper.write("  ! ", "    ",
+                {Ink::ours(catalog::cue_phrase(cue.name), formats::Tone::high),
+                 Ink::ours(cue.excerpt.empty() ? "" : ": "), Ink::theirs(cue.excerpt)});
   }
   if (place.before == place.after) {
     write_json(paper, place.after, "    ", formats::Tone::plain);
@@ -80,6 +90,9 @@ std::string ReviewDialog::item_text() const {
       Ink::ours(text::cat('[', current_ + 1, '/', review_.items().size(), "] ", kind_of(change)), Tone::strong)};
   if (!change.name.empty()) {
     head.insert(head.end(), {Ink::ours(" '"), Ink::theirs(change.name, Tone::strong), Ink::ours("'")});
+    if (change.kind == catalog::ChangeKind::renamed) {
+      head.insert(head.end(), {Ink::ours(", so far '"), Ink::theirs(change.old_name, Tone::strong), Ink::ours("'")});
+    }
   }
   if (change.item != "effect") {
     head.push_back(Ink::ours(text::cat(": ", catalog::name(change.kind), " (", catalog::name(change.severity), ")")));
@@ -104,6 +117,22 @@ std::string ReviewDialog::summary_text() const {
                    "Write the snapshot? [y/n] ");
 }
 
+// The class that accepting sets, and what is proposed with the reasons, which quote the server.
+std::string ReviewDialog::class_text(const ReviewItem& item) const {
+  using formats::Ink;
+  using formats::Tone;
+  formats::Paper paper(style_.colour, width_);
+  if (!item.proposal.reasons.empty()) {
+    std::vector<Ink> inks = {Ink::ours(text::cat("proposed: ", item.proposal.effect, " (")),
+                             Ink::theirs(text::join(item.proposal.reasons, "; ")), Ink::ours(")")};
+    paper.write("  ", "    ", inks);
+    for (const catalog::ConditionalEffect& when : item.proposal.when) {
+      paper.write("    when ", "      ", {Ink::theirs(formats::condition_line(when), Tone::dim)});
+    }
+  }
+  return text::cat(paper.take(), "effect class: ", style_.yellow(item.effect), '\n');
+}
+
 std::string ReviewDialog::text() const {
   if (over()) {
     return {};
@@ -115,7 +144,7 @@ std::string ReviewDialog::text() const {
   std::string out = show_item_ ? item_text() : std::string();
   out += note_;
   if (item.has_effect()) {
-    out += text::cat("effect class: ", style_.yellow(item.effect), '\n');
+    out += class_text(item);
   }
   out += item.has_effect() ? "[a]ccept, [r]eject, [c]lass CLASS, [d]one, [q]uit, [?] "
                            : "[a]ccept, [r]eject, [d]one, [q]uit, [?] ";

@@ -35,6 +35,7 @@ class ReviewDialog {
   void choose_class(std::string_view name);
   void advance();
   std::string item_text() const;
+  std::string class_text(const ReviewItem& item) const;
   std::string summary_text() const;
 
   Review& review_;

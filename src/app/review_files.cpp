@@ -74,7 +74,7 @@ Result<OpenReview> open_review(const ReviewRequest& request, ReviewScope scope) 
     introduction = text::cat("The present snapshot cannot be used: ", text::printable(found.error().to_string(), 2000),
                              '\n', introduction);
   }
-  const bool must_write = !review.builds_on_review();
+  const bool must_write = !review.builds_on_review() || review.places_changed();
   return OpenReview{std::move(*loaded), std::move(review), std::move(introduction), must_write};
 }
 

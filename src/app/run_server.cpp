@@ -9,6 +9,7 @@
 #include "app/facts.hpp"
 #include "app/fingerprint.hpp"
 #include "app/installation_key.hpp"
+#include "app/known_values.hpp"
 #include "app/launch_record.hpp"
 #include "app/planned_launch.hpp"
 #include "app/session_context.hpp"
@@ -219,6 +220,7 @@ gate::SessionConfig RunCase::session_config(const std::optional<Error>& failure)
     config.launch_failure = failure;
   } else {
     config.snapshot = std::move(snapshot_.snapshot);
+    config.known_values = known_values(loaded_->policy, planned_->prepared);
     config.facts = facts_summary(loaded_->policy, planned_->plan);
   }
   return config;

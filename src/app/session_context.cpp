@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/paths.hpp"
+#include "app/signatures.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "core/catalog/compare.hpp"
@@ -79,6 +80,31 @@ Result<LoadedPolicy> read_policy_file(const Caller& caller, const PolicyChoice& 
   return LoadedPolicy{std::move(*location), std::move(*policy), sha256_text(file->content), file->content, {}};
 }
 
+namespace {
+
+Status check_signature(const Caller& caller, const LoadedPolicy& loaded, const std::string& snapshot,
+                       const std::string& content) {
+  const std::string path = signature_path(snapshot);
+  const std::string remedy = text::cat(review_command(loaded), " --sign");
+  const Result<std::optional<run::TrustedFile>> signature = run::read_trusted_if_present(path, {.max_bytes = 65'536});
+  if (!signature) {
+    return std::unexpected(signature.error());
+  }
+  if (!*signature) {
+    return fail(Errc::snapshot_invalid, "is not signed, and catalog.trusted_keys asks for it", snapshot, remedy);
+  }
+  Status verified = verify_signature(caller, content, (*signature)->content, loaded.policy.catalog.trusted_keys);
+  if (!verified) {
+    verified.error().where = snapshot;
+    if (verified.error().remedy.empty()) {
+      verified.error().remedy = remedy;
+    }
+  }
+  return verified;
+}
+
+}  // namespace
+
 Result<LoadedSnapshot> load_snapshot(const Caller& caller, const LoadedPolicy& loaded) {
   LoadedSnapshot out;
   Result<SnapshotLocation> location = snapshot_to_read(caller, loaded.location, loaded.policy.catalog.snapshot);
@@ -103,6 +129,11 @@ Result<LoadedSnapshot> load_snapshot(const Caller& caller, const LoadedPolicy& l
   }
   out.snapshot = std::move(*snapshot);
   out.digest = sha256_text((*file)->content);
+  if (!loaded.policy.catalog.trusted_keys.empty()) {
+    if (Status signed_by_one = check_signature(caller, loaded, out.location.path, (*file)->content); !signed_by_one) {
+      out.unsigned_because = std::move(signed_by_one.error());
+    }
+  }
   return out;
 }
 
@@ -115,7 +146,12 @@ Status admit_snapshot(const LoadedPolicy& loaded, const LoadedSnapshot& found) {
     return fail(Errc::snapshot_missing, "nobody has reviewed this server's catalog yet", found.location.path,
                 review_command(loaded));
   }
-  if (found.snapshot->unattended && !catalog.accept_unattended) {
+  if (found.unsigned_because) {
+    return std::unexpected(*found.unsigned_because);
+  }
+  // Whoever signed it answers for it.
+  const bool vouched_for = !catalog.trusted_keys.empty();
+  if (found.snapshot->unattended && !catalog.accept_unattended && !vouched_for) {
     return fail(Errc::snapshot_unattended, "was accepted without a person looking at it", found.location.path,
                 text::cat(review_command(loaded), " in a terminal, or set catalog.accept_unattended: true"));
   }
@@ -138,6 +174,31 @@ Result<std::string> store_snapshot(const Caller& caller, const LoadedPolicy& loa
     return std::unexpected(written.error());
   }
   return location.path;
+}
+
+Result<std::string> sign_snapshot(const Caller& caller, const LoadedPolicy& loaded, const std::string& key_file) {
+  const std::string snapshot = snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot).path;
+  const Result<run::TrustedFile> file =
+      run::read_trusted(snapshot, {.max_bytes = formats::kCatalogFileLimits.max_bytes});
+  if (!file) {
+    return std::unexpected(file.error());
+  }
+  // Never what could not count afterwards.
+  if (const Result<catalog::Snapshot> read = formats::read_snapshot(file->content, snapshot);
+      !read || !read->reviewed) {
+    return read ? fail(Errc::snapshot_invalid, "is a candidate that nobody has reviewed", snapshot)
+                : std::unexpected(read.error());
+  }
+  const Result<std::string> signature = sign_content(caller, file->content, key_file);
+  if (!signature) {
+    return signature;
+  }
+  std::string path = signature_path(snapshot);
+  if (const Status written = run::write_atomic(path, *signature, {.replace = run::Replace::existing, .mode = 0644});
+      !written) {
+    return std::unexpected(written.error());
+  }
+  return path;
 }
 
 Result<catalog::Snapshot> load_candidate(const std::string& path, const LoadedPolicy& loaded) {
@@ -163,6 +224,8 @@ OwnPaths own_paths(const Caller& caller, const LoadedPolicy& loaded, const std::
   const Result<SnapshotLocation> read = snapshot_to_read(caller, loaded.location, loaded.policy.catalog.snapshot);
   OwnPaths out = own_paths(caller, loaded.location.path, read ? read->path : written);
   out.files.push_back(written);
+  out.files.push_back(signature_path(written));
+  out.files.push_back(signature_path(read ? read->path : written));
   if (!loaded.location.spelled.empty()) {
     out.files.push_back(loaded.location.spelled);
   }

@@ -38,17 +38,21 @@ struct LoadedSnapshot {
   SnapshotLocation location = {};
   std::optional<catalog::Snapshot> snapshot = {};  // nothing: there is no such file
   std::string digest = {};                         // of the file's bytes; empty without one
+  std::optional<Error> unsigned_because = {};      // catalog.trusted_keys asks for a signature that is not there
 };
 
 // The reviewed catalog of a policy, whoever reviewed it. snapshot_invalid for a file that is no snapshot, is of another
 // server, is a candidate, or was reviewed for another policy.
 Result<LoadedSnapshot> load_snapshot(const Caller& caller, const LoadedPolicy& loaded);
 
-// May `run` go on with what was found? snapshot_missing, snapshot_unattended.
+// May `run` go on with what was found? snapshot_missing, snapshot_unattended, and what keeps it from being signed.
 Status admit_snapshot(const LoadedPolicy& loaded, const LoadedSnapshot& found);
 
 // Writes the snapshot of `loaded` to where `review` puts it, atomically. Gives the path.
 Result<std::string> store_snapshot(const Caller& caller, const LoadedPolicy& loaded, catalog::Snapshot snapshot);
+
+// Signs the present snapshot file of `loaded` as it is, into a file beside it. Gives that file's path.
+Result<std::string> sign_snapshot(const Caller& caller, const LoadedPolicy& loaded, const std::string& key_file);
 
 // A candidate file, under the trust checks: what is accepted from it steers us.
 Result<catalog::Snapshot> load_candidate(const std::string& path, const LoadedPolicy& loaded);

@@ -21,7 +21,8 @@ class ReviewCommand final : public Command {
     options.flag("--accept-all", accept_all_, "accept everything without a person; recorded as unattended");
     options.value("--reviewer", "NAME", reviewer_, "who reviews (default: the account's name)");
     options.flag("--all", all_, "ask about every tool, also those that did not change");
-    options.unsupported_flag("--sign");
+    options.flag("--sign", sign_, "sign the snapshot with an SSH key");
+    options.value("--key", "FILE", key_, "the key for --sign (default: the first of ~/.ssh/id_*)");
   }
 
   int execute(const Invocation& invocation) override {
@@ -31,6 +32,9 @@ class ReviewCommand final : public Command {
     }
     if (accept_all_ && (reviewer_.empty() || all_)) {
       return usage_error(all_ ? "--all and --accept-all exclude each other" : "--accept-all needs --reviewer NAME");
+    }
+    if (!key_.empty() && !sign_) {
+      return usage_error("--key needs --sign");
     }
     // Before anything is started: without a terminal nobody could answer.
     std::optional<Terminal> terminal;
@@ -49,7 +53,7 @@ class ReviewCommand final : public Command {
     }
     if (open->review.items().empty() && !open->must_write) {
       print_err("mcp-cordon: nothing to review: the catalog is the one of the snapshot\n");
-      return kFine;
+      return sign_ ? sign(invocation, *open) : kFine;
     }
     if (accept_all_) {
       open->review.accept_all_unattended();
@@ -87,6 +91,15 @@ class ReviewCommand final : public Command {
       return report(path.error());
     }
     print_err(text::cat("mcp-cordon: snapshot written to ", text::printable(*path), '\n'));
+    return sign_ ? sign(invocation, open) : kFine;
+  }
+
+  int sign(const Invocation& invocation, const app::OpenReview& open) const {
+    const Result<std::string> path = app::sign_snapshot(invocation.caller, open.loaded, key_);
+    if (!path) {
+      return report(path.error());
+    }
+    print_err(text::cat("mcp-cordon: signature written to ", text::printable(*path), '\n'));
     return kFine;
   }
 
@@ -95,6 +108,8 @@ class ReviewCommand final : public Command {
   std::string reviewer_ = {};
   bool accept_all_ = false;
   bool all_ = false;
+  bool sign_ = false;
+  std::string key_ = {};
 };
 
 }  // namespace

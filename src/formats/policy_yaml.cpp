@@ -42,6 +42,12 @@ void read_sections(Faults& faults, const Section& section, policy::Policy& polic
   if (const yaml::Member* tools = section.find("tools")) {
     policy.tools = read_tools(faults, tools->value);
   }
+  if (const yaml::Member* prompts = section.find("prompts")) {
+    policy.prompts = read_prompts(faults, prompts->value);
+  }
+  if (const yaml::Member* resources = section.find("resources")) {
+    policy.resources = read_resources(faults, resources->value);
+  }
   if (const yaml::Member* requests = section.find("client_requests")) {
     read_client_requests(faults, requests->value);
   }
@@ -70,9 +76,9 @@ Reading read_all(std::string_view text, std::string file) {
   reading.policy.file = std::move(file);
   if (read_version(faults, *root)) {
     const Section section(faults, *root, "",
-                          {"version", "server", "launch", "isolation", "instances", "catalog", "tools",
-                           "client_requests", "messages", "audit"},
-                          {"prompts", "resources", "results"});
+                          {"version", "server", "launch", "isolation", "instances", "catalog", "tools", "prompts",
+                           "resources", "client_requests", "messages", "audit"},
+                          {"results"});
     if (root->kind == yaml::Kind::mapping) {
       read_sections(faults, section, reading.policy);
     }

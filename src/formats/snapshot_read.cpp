@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "core/catalog/compare.hpp"
+#include "core/catalog/variables.hpp"
 #include "core/json/read.hpp"
 #include "core/json/write.hpp"
 #include "formats/json_place.hpp"
@@ -21,6 +22,11 @@ using std::string_view;
 constexpr std::array<string_view, 14> kMembers = {
     "capabilities", "digest", "format",      "instructions", "launch", "protocol_versions", "reviewed_at",
     "reviewer",     "server", "server_info", "status",       "tools",  "unattended",        "version"};
+constexpr std::array<string_view, 5> kOptionalMembers = {"policy", "prompts", "resource_templates", "resources",
+                                                         "variables"};
+constexpr std::array<string_view, 6> kPlaceMembers = {"item", "key", "length", "offset", "pointer", "variable"};
+constexpr std::size_t kMaxPlaces = 10'000;
+constexpr std::array<string_view, 1> kOptionalToolMembers = {"interface"};
 constexpr std::array<string_view, 5> kToolMembers = {"definition", "digest", "effect", "effect_source", "name"};
 constexpr std::array<string_view, 5> kLaunchMembers = {"command", "environment_names", "executable", "files",
                                                        "set_values"};
@@ -79,16 +85,16 @@ class Reader {
     }
   }
 
-  // Every member must be there and no other, save one that may be.
+  // Every member must be there and no other, save those that may be.
   bool has_exactly(const Value& object, std::span<const string_view> names, string_view what,
-                   string_view optional = {}) {
+                   std::span<const string_view> optional = {}) {
     if (!object.is(Kind::object)) {
       fault(object, text::cat(what, " must be an object"));
       return false;
     }
     for (const json::Member member : object.members()) {
       const std::string key = member.key.string();
-      if (key != optional && std::ranges::find(names, key) == names.end()) {
+      if (std::ranges::find(optional, key) == optional.end() && std::ranges::find(names, key) == names.end()) {
         const auto near = text::nearest(key, names);
         fault(member.key, text::cat("unknown member '", text::printable(key), "' in ", what,
                                     near ? text::cat(" (did you mean '", *near, "'?)") : std::string()));
@@ -163,7 +169,7 @@ class Reader {
             "a file of a later version needs a later version of mcp-cordon");
       return false;
     }
-    return has_exactly(root, kMembers, "the snapshot", "policy");
+    return has_exactly(root, kMembers, "the snapshot", kOptionalMembers);
   }
 
   void read_snapshot() {
@@ -193,6 +199,10 @@ class Reader {
     snapshot_.server_info = object_of(root.find("server_info"), "'server_info'");
     read_review(root);
     read_tools(root.find("tools"));
+    for (const catalog::ListKind kind : catalog::kItemKinds) {
+      read_items(kind, root.find(catalog::names(kind).file_member));
+    }
+    read_variables(root.find("variables"));
     if (!error_ && snapshot_.digest != catalog::snapshot_digest(snapshot_)) {
       fault(root.find("digest"), "'digest' is not that of the catalog in this file", kEditRemedy);
     }
@@ -258,7 +268,7 @@ class Reader {
   }
 
   void read_tool(const Value& entry) {
-    if (!has_exactly(entry, kToolMembers, "a tool")) {
+    if (!has_exactly(entry, kToolMembers, "a tool", kOptionalToolMembers)) {
       return;
     }
     catalog::PinnedTool tool;
@@ -278,12 +288,95 @@ class Reader {
     if (!error_ && tool.digest != catalog::tool_digest(tool.definition)) {
       fault(entry.find("digest"), text::cat("'digest' of ", what, " is not that of its definition"), kEditRemedy);
     }
+    if (const Value interface = entry.find("interface")) {
+      tool.interface = digest_of(interface, text::cat("'interface' of ", what));
+    }
     read_effect(entry, what, tool);
     if (!snapshot_.tools.empty() && snapshot_.tools.back().name >= tool.name) {
       const bool twice = snapshot_.tools.back().name == tool.name;
       fault(entry.find("name"), text::cat(what, twice ? " stands here twice" : " is not in the order of names"));
     }
     snapshot_.tools.push_back(std::move(tool));
+  }
+
+  void read_items(catalog::ListKind kind, const Value& items) {
+    if (!items) {
+      return;
+    }
+    const catalog::ListNames& named = catalog::names(kind);
+    if (!items.is(Kind::array)) {
+      fault(items, text::cat("'", named.file_member, "' must be an array"));
+      return;
+    }
+    for (const Value element : items.elements()) {
+      if (!error_) {
+        read_item(kind, element);
+      }
+    }
+  }
+
+  std::size_t count_of(const Value& value, string_view what) {
+    const auto number = value.safe_integer();
+    if (!number || *number < 0) {
+      fault(value, text::cat(what, " must be an integer, 0 or more"));
+    }
+    return static_cast<std::size_t>(number.value_or(0));
+  }
+
+  void read_variables(const Value& places) {
+    if (!places || error_) {
+      return;
+    }
+    if (!places.is(Kind::array) || places.size() > kMaxPlaces) {
+      fault(places, text::cat("'variables' must be an array of at most ", kMaxPlaces, " places"));
+      return;
+    }
+    for (const Value entry : places.elements()) {
+      if (!has_exactly(entry, kPlaceMembers, "a place of a variable")) {
+        return;
+      }
+      catalog::VariablePlace place;
+      place.item = text_of(entry.find("item"), "'item' of a place");
+      place.key = text_of(entry.find("key"), "'key' of a place");
+      place.pointer = text_of(entry.find("pointer"), "'pointer' of a place");
+      place.offset = count_of(entry.find("offset"), "'offset' of a place");
+      place.length = count_of(entry.find("length"), "'length' of a place");
+      place.variable = text_of(entry.find("variable"), "'variable' of a place");
+      snapshot_.variables.push_back(std::move(place));
+    }
+    if (const Status checked = catalog::check_places(snapshot_); !error_ && !checked) {
+      fault(places, checked.error().detail);
+    }
+  }
+
+  void read_item(catalog::ListKind kind, const Value& entry) {
+    const catalog::ListNames& named = catalog::names(kind);
+    const std::array<string_view, 3> members = {"definition", "digest", named.file_key};
+    if (!has_exactly(entry, members, text::cat("a ", named.text))) {
+      return;
+    }
+    catalog::PinnedItem item;
+    item.key = text_of(entry.find(named.file_key), text::cat("'", named.file_key, "' of a ", named.text));
+    const std::string what = text::cat(named.text, " '", text::printable(item.key, 200), "'");
+    Result<catalog::Item> defined = catalog::read_item(kind, entry.find("definition"));
+    if (!defined) {
+      fault(entry.find("definition"), text::cat(what, ": ", defined.error().detail));
+      return;
+    }
+    if (defined->key != item.key) {
+      fault(entry.find(named.file_key), text::cat(what, ": its definition has another '", named.key, "'"));
+    }
+    item.definition = std::move(defined->definition);
+    item.digest = digest_of(entry.find("digest"), text::cat("'digest' of ", what));
+    if (!error_ && item.digest != catalog::item_digest(item.definition)) {
+      fault(entry.find("digest"), text::cat("'digest' of ", what, " is not that of its definition"), kEditRemedy);
+    }
+    std::vector<catalog::PinnedItem>& list = snapshot_.items(kind);
+    if (!list.empty() && list.back().key >= item.key) {
+      fault(entry.find(named.file_key),
+            text::cat(what, list.back().key == item.key ? " stands here twice" : " is not in order"));
+    }
+    list.push_back(std::move(item));
   }
 
   void read_effect(const Value& entry, const std::string& what, catalog::PinnedTool& tool) {

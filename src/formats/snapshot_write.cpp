@@ -8,6 +8,19 @@ namespace cordon::formats {
 
 namespace {
 
+void write_items(json::Writer& writer, const catalog::Snapshot& snapshot, catalog::ListKind kind) {
+  const std::vector<catalog::PinnedItem>& items = snapshot.items(kind);
+  if (items.empty()) {
+    return;
+  }
+  writer.key(catalog::names(kind).file_member).begin_array();
+  for (const catalog::PinnedItem& item : items) {
+    writer.begin_object().member_raw("definition", item.definition).member("digest", item.digest);
+    writer.member(catalog::names(kind).file_key, item.key).end_object();
+  }
+  writer.end_array();
+}
+
 // Members of every object in the order of their code points, so that any sorting JSON tool writes the same file.
 std::string compact(const catalog::Snapshot& snapshot) {
   json::Writer writer;
@@ -27,11 +40,14 @@ std::string compact(const catalog::Snapshot& snapshot) {
     writer.member("digest", snapshot.policy.digest).member("path", snapshot.policy.path);
     writer.end_object();
   }
+  write_items(writer, snapshot, catalog::ListKind::prompts);
   writer.key("protocol_versions").begin_array();
   for (const std::string& version : snapshot.protocol_versions) {
     writer.string(version);
   }
   writer.end_array();
+  write_items(writer, snapshot, catalog::ListKind::templates);
+  write_items(writer, snapshot, catalog::ListKind::resources);
   writer.member("reviewed_at", snapshot.reviewed_at);
   writer.member("reviewer", snapshot.reviewer);
   writer.member("server", snapshot.server);
@@ -44,11 +60,17 @@ std::string compact(const catalog::Snapshot& snapshot) {
     writer.member("digest", tool.digest);
     writer.member("effect", tool.effect);
     writer.member("effect_source", catalog::name(tool.effect_source));
+    if (!tool.interface.empty()) {
+      writer.member("interface", tool.interface);
+    }
     writer.member("name", tool.name);
     writer.end_object();
   }
   writer.end_array();
   writer.member_bool("unattended", snapshot.unattended);
+  if (!snapshot.variables.empty()) {
+    writer.member_raw("variables", catalog::variables_json(snapshot.variables));
+  }
   writer.member_int("version", 1);
   writer.end_object();
   return writer.take();

@@ -43,7 +43,7 @@ bool EgressLog::attempt(Decision decision, const EgressAttempt& attempt, Instant
   const bool first = seen_.size() < kMaxFirstUses && seen_.insert(key).second;
   // Somebody who connects and goes, to see whether a port is open, has been denied nothing.
   if (decision != Decision::allowed && first && attempt.why != "closed_early") {
-    hint(attempt);
+    hint(decision, attempt);
   }
   if (!first && !limit_.admit(0, now)) {
     return true;
@@ -109,16 +109,20 @@ bool EgressLog::write(std::string_view body) {
   return !broken_;
 }
 
-void EgressLog::hint(const EgressAttempt& attempt) {
+void EgressLog::hint(Decision decision, const EgressAttempt& attempt) {
   if (hinted_.size() >= kMaxHints || !hinted_.insert(text::cat(attempt.host, ' ', attempt.why)).second) {
     return;
   }
-  std::string line = text::cat("egress_denied: ", what_of(attempt), ": ", attempt.why);
+  std::string line = text::cat(decision == Decision::denied ? "egress_denied: " : "egress, flagged: ", what_of(attempt),
+                               ": ", attempt.why);
   if (!attempt.named.empty()) {
     line += text::cat(" (", attempt.named, ')');
   }
   if (!attempt.policy_entry.empty()) {
     line += text::cat("; to allow it, add to isolation.network.allow in ", policy_file_, ": ", attempt.policy_entry);
+  }
+  if (decision == Decision::denied && attempt.why == "ech") {
+    line += "; browsers send that in every hello: isolation.network.sni: flag lets it through, marked";
   }
   output_.notice(line);
 }

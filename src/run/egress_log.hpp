@@ -65,7 +65,7 @@ class EgressLog {
 
  private:
   bool write(std::string_view body);
-  void hint(const EgressAttempt& attempt);
+  void hint(Decision decision, const EgressAttempt& attempt);
 
   EgressOutput output_;
   std::string policy_file_;

@@ -49,8 +49,10 @@ std::vector<std::string_view> names_in_word(std::string_view word) {
   if (const std::size_t equals = word.find('='); equals != std::string_view::npos) {
     add(word.substr(equals + 1));
   }
+  // A URL's colon separates no names; that of a class path does.
+  const std::string_view separators = word.find("://") == std::string_view::npos ? ":=," : "=,";
   for (std::size_t at = 0; at < word.size();) {
-    const std::size_t end = std::min(word.find_first_of(":=,", at), word.size());
+    const std::size_t end = std::min(word.find_first_of(separators, at), word.size());
     std::string_view part = word.substr(at, end - at);
     at = end + 1;
     if (part.starts_with('@')) {

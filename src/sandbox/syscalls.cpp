@@ -3,6 +3,7 @@
 
 #include <asm/ioctls.h>
 #include <fcntl.h>
+#include <linux/btrfs.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -131,6 +132,9 @@ constexpr std::array kRules = {
     // They put text into a terminal's input; compared by 32 bits, as the kernel does.
     CallRule{"ioctl", EPERM, 1, {{{1, kInt, TIOCSTI}}}},
     CallRule{"ioctl", EPERM, 1, {{{1, kInt, TIOCLINUX}}}},
+    // A snapshot is of a whole subvolume, however little of it a grant shows.
+    CallRule{"ioctl", EPERM, 1, {{{1, kInt, BTRFS_IOC_SNAP_CREATE}}}},
+    CallRule{"ioctl", EPERM, 1, {{{1, kInt, BTRFS_IOC_SNAP_CREATE_V2}}}},
     always("ioctl", 0),
     // A limit of 1 alone keeps the kernel from starting the machine's handler of core dumps, which is root's and
     // outside; with 0 it is started. EINVAL, because programs that protect secrets take it for a system without the

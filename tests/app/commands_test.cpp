@@ -8,6 +8,7 @@
 #include "app/compare_catalogs.hpp"
 #include "app/doctor.hpp"
 #include "app/explain.hpp"
+#include "app/propose_effects.hpp"
 #include "app/temp_folder.hpp"
 #include "audit/writer.hpp"
 #include "formats/snapshot.hpp"
@@ -24,7 +25,10 @@ catalog::Snapshot reviewed(const std::string& effect, catalog::EffectSource sour
   out.server = "one";
   out.reviewer = "tester";
   out.reviewed_at = "2026-01-31T12:00:00Z";
-  out.tools.push_back({"tool", R"({"inputSchema":{"type":"object"},"name":"tool"})", "", effect, source});
+  out.tools.push_back({.name = "tool",
+                       .definition = R"({"inputSchema":{"type":"object"},"name":"tool"})",
+                       .effect = effect,
+                       .effect_source = source});
   catalog::seal(out);
   return out;
 }
@@ -55,6 +59,26 @@ TEST_CASE("check tells policies from snapshots by their text") {
   CHECK(check_file({}, temp.at("absent.yaml"))[0].code == Errc::file_unreadable);
 }
 
+TEST_CASE("effects are proposed for a plain list, as text and as an object") {
+  const TempFolder temp;
+  const std::string list = temp.file(
+      "list.json",
+      R"({"tools":[{"name":"get_x"},{"name":"x","inputSchema":{"properties":{"mode":{"enum":["list","delete"]}}}}]})");
+  const Caller caller;
+  const Result<std::string> text = propose_effects({.caller = caller, .file = list});
+  REQUIRE_MESSAGE(text.has_value(), text.error().to_string());
+  CHECK(says(*text, "read         get_x\n    | the name says \"get\"\n"));
+  CHECK(says(*text, "    | when /mode = delete: destructive"));
+  const Result<std::string> object = propose_effects({.caller = caller, .file = list, .format = "json"});
+  REQUIRE(object.has_value());
+  CHECK(says(*object, "\"format\": \"mcp-cordon.effects\""));
+  CHECK(says(*object, "\"when\": []"));
+  CHECK_FALSE(propose_effects({.caller = caller, .file = list + "x"}).has_value());
+  CHECK(is_catalog_path("./a"));
+  CHECK(is_catalog_path("a.json"));
+  CHECK_FALSE(is_catalog_path("files"));
+}
+
 TEST_CASE("two plain lists of tools can be compared") {
   const TempFolder temp;
   const std::string before = temp.file("old.json", R"({"tools":[{"name":"a","description":"x"}]})");
@@ -65,9 +89,14 @@ TEST_CASE("two plain lists of tools can be compared") {
   CHECK(diff->changes.size() == 2);
   CHECK(diff->drifted());
   CHECK_FALSE(compare_files(before, before)->drifted());
-  CHECK(says(render(*diff, "text", Style{}, 80), "b"));
-  CHECK(render(*diff, "json", Style{}, 80).starts_with("{"));
-  CHECK_FALSE(knows_format("sarif"));
+  CHECK(says(render(*diff, "text", Style{}, {}), "b"));
+  CHECK(render(*diff, "json", Style{}, {}).starts_with("{"));
+  for (const std::string_view format : {"markdown", "sarif", "junit", "html"}) {
+    CHECK(knows_format(format));
+    CHECK(says(render(*diff, format, Style{}, {}), "b"));
+  }
+  CHECK(says(render(*diff, "sarif", Style{}, {.artifact = "new.json"}), "\"uri\": \"new.json\""));
+  CHECK_FALSE(knows_format("nonsense"));
 }
 
 TEST_CASE("explain names class, decision and line") {

@@ -62,7 +62,7 @@ TEST_CASE("a first review asks about every tool and pins what is accepted") {
   Review review(std::nullopt, candidate_of({{"a", "reads"}, {"b", "writes"}}));
   REQUIRE(review.items().size() == 2);
   const std::size_t a = item_named(review, "a");
-  CHECK(review.items()[a].effect == "unknown");
+  CHECK(review.items()[a].effect == "read");
   review.set_effect(a, policy::Effect::read);
   review.accept(a);
   review.reject(item_named(review, "b"));
@@ -168,7 +168,8 @@ TEST_CASE("the dialog walks through the items and writes after a last yes") {
   Review review(std::nullopt, candidate_of({{"a", "reads"}, {"b", "writes"}}));
   ReviewDialog dialog(review, Style{});
   CHECK(says(dialog.text(), "[1/2] tool 'a': added (medium)"));
-  CHECK(says(dialog.text(), "effect class: unknown"));
+  CHECK(says(dialog.text(), "proposed: read (the description begins with \"reads\")"));
+  CHECK(says(dialog.text(), "effect class: read"));
   dialog.answer("c write");
   CHECK(says(dialog.text(), "effect class: write"));
   CHECK_FALSE(says(dialog.text(), "[1/2]"));  // what is on the screen is not repeated
@@ -183,6 +184,31 @@ TEST_CASE("the dialog walks through the items and writes after a last yes") {
   CHECK(dialog.wants_write());
   CHECK(dialog.text().empty());
   CHECK(review.result({"t", kTime, false}).find("a")->effect == "write");
+}
+
+TEST_CASE("a changed tool keeps its class unless it looks worse than before") {
+  const Snapshot pinned = reviewed_of({{"a", "reads"}, {"b", "reads"}});
+  const Review review(pinned, candidate_of({{"a", "Reads a file."}, {"b", "Deletes a file."}}));
+  CHECK(review.items()[item_named(review, "a")].effect == "read");
+  CHECK(review.items()[item_named(review, "b")].effect == "destructive");
+  CHECK_FALSE(review.items()[item_named(review, "b")].proposal.reasons.empty());
+}
+
+TEST_CASE("a tool under a new name takes the place of the old one, or nothing changes") {
+  const std::string text = "Runs a snippet of code in the page and returns what it evaluates to";
+  const Snapshot pinned = reviewed_of({{"run", text}, {"z", "reads"}});
+  Review review(pinned, candidate_of({{"run_unsafe", text}, {"z", "reads"}}));
+  REQUIRE(review.items().size() == 1);
+  CHECK(review.items()[0].change.kind == catalog::ChangeKind::renamed);
+  CHECK(says(ReviewDialog(review, Style{}).text(), "tool 'run_unsafe', so far 'run': renamed"));
+  const Snapshot rejected = review.result({"t", kTime, false});
+  CHECK(rejected.find("run") != nullptr);
+  CHECK(rejected.find("run_unsafe") == nullptr);
+  review.accept(0);
+  const Snapshot accepted = review.result({"t", kTime, false});
+  CHECK(accepted.find("run") == nullptr);
+  REQUIRE(accepted.find("run_unsafe") != nullptr);
+  CHECK(accepted.tools.size() == 2);
 }
 
 TEST_CASE("quitting, and losing the terminal, write nothing") {
@@ -258,4 +284,47 @@ TEST_CASE("when a diff leaves places out, the whole new definition is shown") {
 TEST_CASE("times are written as RFC 3339 in UTC") {
   CHECK(rfc3339(0) == "1970-01-01T00:00:00Z");
   CHECK(rfc3339(1'769'860'800) == "2026-01-31T12:00:00Z");
+}
+
+TEST_CASE("prompts, resources and interfaces are accepted and rejected one by one") {
+  catalog::Catalog live;
+  live.prompts = {{"p", R"({"name":"p"})"}, {"q", R"({"name":"q"})"}};
+  live.resources = {{"a://b", R"({"name":"n","uri":"a://b"})"}};
+  const Snapshot first = *catalog::as_candidate("one", live, nullptr);
+  Review review(std::nullopt, first);
+  REQUIRE(review.items().size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK_FALSE(review.items()[i].has_effect());
+  }
+  review.accept(item_named(review, "p"));
+  review.accept(item_named(review, "a://b"));
+  review.reject(item_named(review, "q"));
+  const Snapshot base = review.result({"tester", kTime, false});
+  REQUIRE(base.prompts.size() == 1);
+  CHECK(base.prompts[0].key == "p");
+  CHECK(base.resources.size() == 1);
+
+  live.prompts = {{"p", R"({"description":"new","name":"p"})"}};
+  live.resources.clear();
+  Review second(base, *catalog::as_candidate("one", live, nullptr));
+  REQUIRE(second.items().size() == 2);
+  second.accept(item_named(second, "p"));
+  second.reject(item_named(second, "a://b"));
+  const Snapshot after = second.result({"tester", kTime, false});
+  CHECK(after.prompts[0].definition == R"({"description":"new","name":"p"})");
+  CHECK(after.resources.size() == 1);
+}
+
+TEST_CASE("other content of an interface is an item, and its tool keeps its class") {
+  Snapshot base = reviewed_of({{"t", "x"}});
+  Snapshot candidate = candidate_of({{"t", "x"}});
+  candidate.tools[0].interface = "sha256:2";
+  Review review(base, candidate);
+  REQUIRE(review.items().size() == 1);
+  CHECK(review.items()[0].change.item == "interface");
+  CHECK(review.result({"tester", kTime, false}).tools[0].interface.empty());
+  review.accept(0);
+  const Snapshot out = review.result({"tester", kTime, false});
+  CHECK(out.tools[0].interface == "sha256:2");
+  CHECK(out.tools[0].effect == "read");
 }

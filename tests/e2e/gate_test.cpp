@@ -157,7 +157,8 @@ TEST_CASE("a list that never ends and a name that stands twice fail closed") {
   }
 }
 
-TEST_CASE("prompts and resources are taken out, and the server's own questions are answered for it") {
+TEST_CASE(
+    "prompts and resources that nobody reviewed are taken out, and the server's own questions are answered for it") {
   Fixture fixture;
   REQUIRE(fixture.review() == "");
   const auto peer = fixture.run("--prompts");

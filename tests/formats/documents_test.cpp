@@ -7,7 +7,9 @@
 #include <string>
 
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "core/catalog/compare.hpp"
+#include "core/catalog/cues.hpp"
 #include "formats/reports/report.hpp"
 #include "formats/snapshot.hpp"
 
@@ -54,6 +56,18 @@ TEST_CASE("the example of diff.md is the diff of its two lists") {
   REQUIRE(before.has_value());
   REQUIRE(after.has_value());
   CHECK(find_report("json")->render(catalog::diff(*before, *after), {}) == block(text, "json diff"));
+}
+
+TEST_CASE("diff.md lists every word and every cue with its severity") {
+  const std::string text = document("diff.md");
+  for (const catalog::WhatFacts& row : catalog::what_table()) {
+    const std::string line = text::cat("| `", row.name, "` | ", catalog::name(row.severity), " | ", row.phrase, " |\n");
+    CHECK_MESSAGE(text.find(line) != std::string::npos, line);
+  }
+  for (const catalog::CueFacts& row : catalog::cue_table()) {
+    const std::string line = text::cat("| `", row.name, "` | ", catalog::name(row.least), " | ", row.phrase, " |\n");
+    CHECK_MESSAGE(text.find(line) != std::string::npos, line);
+  }
 }
 
 }  // namespace

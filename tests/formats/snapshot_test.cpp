@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/hash.hpp"
 #include "core/catalog/compare.hpp"
@@ -70,6 +72,54 @@ Error refused(const std::string& text) {
   REQUIRE_FALSE_MESSAGE(read.has_value(), text);
   CHECK(read.error().code == Errc::snapshot_invalid);
   return read.error();
+}
+
+Snapshot whole_sample() {
+  Snapshot snapshot = sample();
+  snapshot.prompts = {{"ask", R"({"arguments":[{"name":"q"}],"description":"Asks in /data","name":"ask"})", {}}};
+  snapshot.resources = {{"a://b", R"({"name":"n","size":1.0,"uri":"a://b"})", {}}};
+  snapshot.templates = {{"a://{x}", R"({"name":"n","uriTemplate":"a://{x}"})", {}}};
+  snapshot.tools[0].interface = sha256_text("ui");
+  snapshot.variables = {{"instructions", "", "", 0, 3, "word"}, {"prompt", "ask", "/description", 8, 5, "root"}};
+  catalog::seal(snapshot);
+  return snapshot;
+}
+
+TEST_CASE("every kind of item, interfaces and places of variables are written and read") {
+  const Snapshot written = whole_sample();
+  const std::string text = write_snapshot(written);
+  const auto read = read_snapshot(text, "s");
+  REQUIRE_MESSAGE(read.has_value(), read.error().to_string());
+  CHECK(read->prompts == written.prompts);
+  CHECK(read->resources == written.resources);
+  CHECK(read->templates == written.templates);
+  CHECK(read->variables == written.variables);
+  CHECK(std::ranges::equal(read->tools, written.tools, {}, &catalog::PinnedTool::interface,
+                           &catalog::PinnedTool::interface));
+  CHECK(write_snapshot(*read) == text);
+}
+
+TEST_CASE("an edit of what is no tool is found") {
+  const std::string text = write_snapshot(whole_sample());
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"Asks in /data", "Asks in /etc!"},
+                                                        {"\"name\": \"ask\"\n    }", "\"name\": \"asked\"\n    }"},
+                                                        {"\"size\": 1.0", "\"size\": 1"},
+                                                        {"\"offset\": 8", "\"offset\": 9"},
+                                                        {"\"length\": 5", "\"length\": 50"},
+                                                        {"\"variable\": \"root\"", "\"variable\": \"other\""},
+                                                        {sha256_text("ui"), sha256_text("other")},
+                                                        {"\"item\": \"prompt\"", "\"item\": \"tool\""},
+                                                        {"\"resource_templates\"", "\"resource_template\""}}) {
+    CAPTURE(from);
+    std::string edited = text;
+    const std::size_t at = edited.find(from);
+    REQUIRE(at != std::string::npos);
+    edited.replace(at, from.size(), to);
+    const auto read = read_snapshot(edited, "s");
+    REQUIRE_FALSE(read.has_value());
+    CHECK(read.error().code == Errc::snapshot_invalid);
+  }
 }
 
 TEST_CASE("the file, byte for byte") {

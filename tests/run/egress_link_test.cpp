@@ -361,7 +361,9 @@ TEST_CASE("more connections than the bound are refused, and ten thousand leave n
     for (int i = 0; i < 20; ++i) {
       open.push_back(Socket::to(World::door(), server.port()));
     }
-    refused = open.back().hear() == "RESET" ? 1 : 0;
+    for (auto one = open.rbegin(); one != open.rend() && refused == 0; ++one) {
+      refused = one->hear() == "RESET" ? 1 : 0;
+    }
   });
   CHECK(refused == 1);
   CHECK(late < early + 400'000);  // what the test keeps of records is in it, and the heap of each thread

@@ -37,3 +37,22 @@ TEST_CASE("rebasing moves a path to another folder") {
   CHECK(rebase("/a/b", "/a", "/") == "/b");
   CHECK(rebase("/a", "/a", "/") == "/");
 }
+
+TEST_CASE("names of files are found in the words of a command") {
+  const auto names = [](std::string_view word) {
+    std::string out;
+    for (const std::string_view name : names_in_word(word)) {
+      out += std::string(out.empty() ? "" : " ") + std::string(name);
+    }
+    return out;
+  };
+  CHECK(names("/a/b.js") == "/a/b.js");
+  CHECK(names("--config=/a/b") == "/a/b");
+  CHECK(names("lib/a.jar:/b.jar").find("/b.jar") != std::string::npos);
+  CHECK(names("-javaagent:/a.jar=on").find("/a.jar") != std::string::npos);
+  CHECK(names("@/a/args").find("/a/args") != std::string::npos);
+  CHECK(names("-r/a/b.js").find("/a/b.js") != std::string::npos);
+  // Not "///data/app.db" and not "//x".
+  CHECK(names("sqlite:///data/app.db") == "sqlite:///data/app.db");
+  CHECK(names("--url=http://x/y").find(" //x") == std::string::npos);
+}

@@ -235,6 +235,8 @@ TEST_CASE("ioctl requests are compared by 32 bits") {
   CHECK(answer(SYS_ioctl, {0, 0x5412}) == error(EPERM));
   CHECK(answer(SYS_ioctl, {0, 0x5412 | kGarbage}) == error(EPERM));
   CHECK(answer(SYS_ioctl, {0, 0x541c | kGarbage}) == error(EPERM));
+  CHECK(answer(SYS_ioctl, {0, 0x50009401}) == error(EPERM));  // btrfs snapshots
+  CHECK(answer(SYS_ioctl, {0, 0x50009417}) == error(EPERM));
   CHECK(answer(SYS_ioctl, {0, 0x541b}) == kAllow);
   CHECK(answer(SYS_ioctl, {0, 0x5413}) == kAllow);
 }

@@ -126,10 +126,10 @@ TEST_CASE("what a server reads, writes and is refused is told, each thing once a
   NEEDS_NATIVE();
   const Grants grants;
   const Traced traced = run_traced(
-      grants.plan({"read:" + grants / "read/file", "read:" + grants / "read/file", "look:" + grants / "read/absent",
-                   "list:" + grants / "read", "write:" + grants / "read/file", "create:" + grants / "read/new",
-                   "write:" + grants / "write/file", "create:" + grants / "write/new", "mkdir:" + grants / "write/sub",
-                   "move:" + grants / "write/new", "read:" + grants / "beside/file"}));
+      grants.plan({"read|" + grants / "read/file", "read|" + grants / "read/file", "look|" + grants / "read/absent",
+                   "list|" + grants / "read", "write|" + grants / "read/file", "create|" + grants / "read/new",
+                   "write|" + grants / "write/file", "create|" + grants / "write/new", "mkdir|" + grants / "write/sub",
+                   "move|" + grants / "write/new", "read|" + grants / "beside/file"}));
   CHECK(traced.outcome.status == "");
   CHECK(traced.bad == "");
   CHECK(traced.ended);
@@ -157,7 +157,7 @@ TEST_CASE("which sockets are reached is told") {
   REQUIRE(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
   REQUIRE(::listen(listener.get(), 8) == 0);
   sandbox::LaunchSpec spec = test::spec_for(
-      {CORDON_TEST_TRACED, "dial:" + folder / "socket", "dial:" + folder / "other"}, BackendChoice::native);
+      {CORDON_TEST_TRACED, "dial|" + folder / "socket", "dial|" + folder / "other"}, BackendChoice::native);
   spec.unix_sockets = {folder / "socket"};
   const Traced traced = run_traced(test::plan_for(spec));
   CHECK(traced.has(TraceAccess::connect, "unix:" + folder / "socket"));
@@ -175,18 +175,18 @@ TEST_CASE("what our own helper does before the server runs is not told") {
 TEST_CASE("a traced server meets the same answers as one that is not") {
   NEEDS_NATIVE();
   const Grants grants;
-  const std::vector<std::string> words = {"read:" + grants / "read/file",
-                                          "write:" + grants / "read/file",
-                                          "create:" + grants / "read/new",
-                                          "write:" + grants / "write/file",
-                                          "read:" + grants / "beside/file",
-                                          "read:/etc/shadow",
-                                          "write:/etc/passwd",
-                                          "mkdir:/usr/x",
-                                          "read:/proc/1/environ",
-                                          "look:/proc/kcore",
-                                          "dial:/run/dbus/socket",
-                                          "read:/proc/1/mem"};
+  const std::vector<std::string> words = {"read|" + grants / "read/file",
+                                          "write|" + grants / "read/file",
+                                          "create|" + grants / "read/new",
+                                          "write|" + grants / "write/file",
+                                          "read|" + grants / "beside/file",
+                                          "read|/etc/shadow",
+                                          "write|/etc/passwd",
+                                          "mkdir|/usr/x",
+                                          "read|/proc/1/environ",
+                                          "look|/proc/kcore",
+                                          "dial|/run/dbus/socket",
+                                          "read|/proc/1/mem"};
   const test::Outcome plain = test::run(grants.plan(words));
   const Traced traced = run_traced(grants.plan(words));
   CHECK(plain.out != "");
@@ -240,8 +240,8 @@ TEST_CASE("the whole probe finds the same while it is traced: the boundary holds
 TEST_CASE("children, threads and programs that are started are followed") {
   NEEDS_NATIVE();
   const Grants grants;
-  const Traced traced = run_traced(grants.plan({"fork:" + grants / "read/file", "thread:" + grants / "read/t",
-                                                "run:/bin/true", "again:" + grants / "write/file"}));
+  const Traced traced = run_traced(grants.plan({"fork|" + grants / "read/file", "thread|" + grants / "read/t",
+                                                "run|/bin/true", "again|" + grants / "write/file"}));
   CHECK(traced.bad == "");
   CHECK(traced.has(TraceAccess::read, grants / "read/file"));
   for (int i = 0; i < 10; ++i) {
@@ -256,7 +256,7 @@ TEST_CASE("children, threads and programs that are started are followed") {
 TEST_CASE("a process that hides from the tracer is refused, not let through") {
   NEEDS_NATIVE();
   const Grants grants;
-  const std::vector<std::string> words = {"hide:" + grants / "read/file"};
+  const std::vector<std::string> words = {"hide|" + grants / "read/file"};
   CHECK(test::run(grants.plan(words)).out == text::cat("hide ", grants / "read/file", " 0\n"));
   CHECK(run_traced(grants.plan(words)).outcome.out == text::cat("hide ", grants / "read/file ", ENOSYS, "\n"));
 }
@@ -264,10 +264,10 @@ TEST_CASE("a process that hides from the tracer is refused, not let through") {
 TEST_CASE("signals work as without a tracer") {
   NEEDS_NATIVE();
   const Grants grants;
-  const Traced stopped = run_traced(grants.plan({"stop:" + grants / "read/file"}));
+  const Traced stopped = run_traced(grants.plan({"stop|" + grants / "read/file"}));
   CHECK(stopped.outcome.out == text::cat("stop ", grants / "read/file", " 0\n"));
   CHECK(stopped.has(TraceAccess::read, grants / "read/file"));
-  const Traced died = run_traced(grants.plan({"read:" + grants / "read/file", "abort:"}));
+  const Traced died = run_traced(grants.plan({"read|" + grants / "read/file", "abort|"}));
   CHECK(died.outcome.exit_code == 128 + SIGABRT);
   CHECK(died.has(TraceAccess::read, grants / "read/file"));
   CHECK(died.ended);
@@ -276,7 +276,7 @@ TEST_CASE("signals work as without a tracer") {
 TEST_CASE("a flood of names is bounded, and says so") {
   NEEDS_NATIVE();
   const Grants grants;
-  const Traced traced = run_traced(grants.plan({"flood:/x/", "read:" + grants / "read/file"}));
+  const Traced traced = run_traced(grants.plan({"flood|/x/", "read|" + grants / "read/file"}));
   CHECK(traced.outcome.exit_code == 0);
   CHECK(traced.findings.size() <= sandbox::kMaxTraceFindings);
   CHECK(traced.end.dropped > 10'000);
@@ -286,7 +286,7 @@ TEST_CASE("a flood of names is bounded, and says so") {
 TEST_CASE("relative paths are told as absolute ones") {
   NEEDS_NATIVE();
   const Grants grants;
-  const Traced traced = run_traced(grants.plan({"go:" + grants / "read", "read:file", "look:../beside", "read:none"}));
+  const Traced traced = run_traced(grants.plan({"go|" + grants / "read", "read|file", "look|../beside", "read|none"}));
   CHECK(traced.has(TraceAccess::read, grants / "read/file"));
   CHECK(traced.has(TraceAccess::look, grants / "beside", ENOENT));
   CHECK(traced.has(TraceAccess::read, grants / "read/none", ENOENT));
@@ -296,7 +296,7 @@ TEST_CASE("without a reader of the trace the server goes on, and ends in time") 
   NEEDS_NATIVE();
   const Grants grants;
   for (const bool closed : {true, false}) {
-    sandbox::Plan plan = grants.plan({"flood:/" + std::string(100, 'x'), "wait"});
+    sandbox::Plan plan = grants.plan({"flood|/" + std::string(100, 'x'), "wait"});
     plan.trace = true;
     TracePipe pipe = trace_pipe();
     sandbox::Launched launched = test::start(plan, pipe.out.get());
@@ -314,7 +314,7 @@ TEST_CASE("without a reader of the trace the server goes on, and ends in time") 
 TEST_CASE("a flooding server is ended in time, whoever asks for it") {
   NEEDS_NATIVE();
   const Grants grants;
-  const std::vector<std::string> words(1000, "flood:/x/");
+  const std::vector<std::string> words(1000, "flood|/x/");
   for (const int blow : {0, SIGTERM, SIGKILL}) {
     sandbox::Plan plan = grants.plan(words);
     plan.trace = true;
@@ -340,7 +340,7 @@ TEST_CASE("a flooding server is ended in time, whoever asks for it") {
 TEST_CASE("a launcher killed at any moment of a traced launch leaves nothing behind") {
   NEEDS_NATIVE();
   const Grants grants;
-  sandbox::Plan plan = grants.plan(std::vector<std::string>(1000, "flood:/x/"));
+  sandbox::Plan plan = grants.plan(std::vector<std::string>(1000, "flood|/x/"));
   plan.trace = true;
   CHECK(test::in_child([&]() -> std::string {
           ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -374,7 +374,7 @@ TEST_CASE("a launcher killed at any moment of a traced launch leaves nothing beh
 TEST_CASE("where nobody may be followed, nothing is started") {
   NEEDS_NATIVE();
   const Grants grants;
-  sandbox::Plan plan = grants.plan({"read:" + grants / "read/file"});
+  sandbox::Plan plan = grants.plan({"read|" + grants / "read/file"});
   plan.trace = true;
   const std::string status = test::in_child([&]() -> std::string {
     // What the helper inherits: ptrace() is refused, as it is where an administrator has switched it off.

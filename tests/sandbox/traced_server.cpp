@@ -84,7 +84,7 @@ long in_child(const std::string& path, bool vfork) {
 // Executes from a thread that is not the first: it goes on under the first one's number.
 void* execute_here(void* path) {
   const auto* text = static_cast<const std::string*>(path);
-  const std::string next = "read:" + *text;
+  const std::string next = "read|" + *text;
   ::execl("/proc/self/exe", "again", next.c_str(), nullptr);
   return nullptr;
 }
@@ -175,7 +175,7 @@ long touch(std::string_view way, const std::string& path) {
 int main(int argc, char** argv) {
   const std::vector<std::string_view> words(argv + 1, argv + argc);
   for (const std::string_view word : words) {
-    const std::size_t colon = word.find(':');
+    const std::size_t colon = word.find('|');
     if (word == "wait") {
       std::puts("waiting");
       std::fflush(stdout);

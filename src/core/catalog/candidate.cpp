@@ -10,9 +10,10 @@ namespace cordon::catalog {
 namespace {
 
 PinnedTool pin(const Tool& tool, const Snapshot* reviewed) {
-  PinnedTool pinned = {.name = tool.name, .definition = tool.definition};
+  PinnedTool pinned = {.name = tool.name, .definition = tool.definition, .interface = tool.interface};
   const PinnedTool* known = reviewed == nullptr ? nullptr : reviewed->find(tool.name);
-  if (known != nullptr && relate(known->definition, tool.definition) != Relation::changed) {
+  if (known != nullptr && known->interface == tool.interface &&
+      relate(known->definition, tool.definition) != Relation::changed) {
     pinned.effect = known->effect;
     pinned.effect_source = known->effect_source;
   }
@@ -32,11 +33,23 @@ Result<Snapshot> as_candidate(std::string server, const Catalog& live, const Sna
   for (const Tool& tool : live.tools) {
     snapshot.tools.push_back(pin(tool, reviewed));
   }
+  for (const ListKind kind : kItemKinds) {
+    for (const Item& item : live.items(kind)) {
+      snapshot.items(kind).push_back({item.key, item.definition, {}});
+    }
+  }
   seal(snapshot);
   const auto twice = std::ranges::adjacent_find(snapshot.tools, {}, &PinnedTool::name);
   if (twice != snapshot.tools.end()) {
     return fail(Errc::catalog_invalid, "the name is used by more than one tool",
                 text::cat("tool '", text::printable(twice->name), "'"));
+  }
+  for (const ListKind kind : kItemKinds) {
+    const auto again = std::ranges::adjacent_find(snapshot.items(kind), {}, &PinnedItem::key);
+    if (again != snapshot.items(kind).end()) {
+      return fail(Errc::catalog_invalid, text::cat("it stands in the list of ", names(kind).text, "s twice"),
+                  text::cat(names(kind).text, " '", text::printable(again->key), "'"));
+    }
   }
   return snapshot;
 }

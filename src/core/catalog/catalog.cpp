@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
+#include <utility>
 
 #include "base/text.hpp"
+#include "core/catalog/folding.hpp"
 #include "core/json/write.hpp"
 
 namespace cordon::catalog {
@@ -22,22 +23,6 @@ constexpr std::array<std::string_view, 9> kToolMembers = {
 constexpr std::array<std::string_view, 5> kAnnotationMembers = {"title", "readOnlyHint", "destructiveHint",
                                                                 "idempotentHint", "openWorldHint"};
 constexpr std::array<std::string_view, 1> kExecutionMembers = {"taskSupport"};
-
-// A reader that folds case would take the member for the protocol's own, one that does not would pass it by.
-Status check_folding(const Value& object, std::span<const std::string_view> protocol, const std::string& where) {
-  for (const json::Member member : object.members()) {
-    const std::string key = member.key.string();
-    const std::string folded = text::fold_to_ascii(key);
-    for (const std::string_view known : protocol) {
-      if (key != known && folded == text::fold_to_ascii(known)) {
-        return fail(Errc::catalog_invalid,
-                    text::cat("member '", text::printable(key), "' reads as '", known, "' where case does not count"),
-                    where);
-      }
-    }
-  }
-  return {};
-}
 
 Status check_served(const Value& element, const std::string& tool, const std::string& where) {
   if (tool.size() > kMaxNameBytes) {
@@ -86,6 +71,28 @@ const PinnedTool* Snapshot::find(std::string_view tool) const {
   const auto found = std::ranges::lower_bound(tools, tool, {}, &PinnedTool::name);
   return found != tools.end() && found->name == tool ? &*found : nullptr;
 }
+
+const std::vector<PinnedItem>& Snapshot::items(ListKind kind) const {
+  CORDON_ASSERT(kind != ListKind::tools);
+  return kind == ListKind::prompts ? prompts : kind == ListKind::resources ? resources : templates;
+}
+
+std::vector<PinnedItem>& Snapshot::items(ListKind kind) {
+  return const_cast<std::vector<PinnedItem>&>(std::as_const(*this).items(kind));
+}
+
+const PinnedItem* Snapshot::find(ListKind kind, std::string_view key) const {
+  const std::vector<PinnedItem>& list = items(kind);
+  const auto found = std::ranges::lower_bound(list, key, {}, &PinnedItem::key);
+  return found != list.end() && found->key == key ? &*found : nullptr;
+}
+
+std::vector<Item>& Catalog::items(ListKind kind) {
+  CORDON_ASSERT(kind != ListKind::tools);
+  return kind == ListKind::prompts ? prompts : kind == ListKind::resources ? resources : templates;
+}
+
+const std::vector<Item>& Catalog::items(ListKind kind) const { return const_cast<Catalog&>(*this).items(kind); }
 
 Result<Tool> read_tool(const Value& element, Leniency leniency) {
   if (!element.is(Kind::object)) {

@@ -4,6 +4,8 @@
 // Must not: do I/O, know policies' files. Start reading here; compare.hpp judges one definition, diff.hpp whole
 // catalogs.
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "core/catalog/lists.hpp"
 #include "core/json/value.hpp"
 
 namespace cordon::catalog {
@@ -20,15 +23,22 @@ namespace cordon::catalog {
 struct Tool {
   std::string name = {};
   std::string definition = {};  // canonical JSON (json::canonical) of the whole object
+  std::string interface = {};   // digest of the content of the `ui://` resource that it names, when that was read
 };
 
 // What is learned from one serving process or one capture.
 struct Catalog {
-  std::vector<Tool> tools = {};                  // in the server's order
+  std::vector<Tool> tools = {};      // in the server's order
+  std::vector<Item> prompts = {};    // like the two below
+  std::vector<Item> resources = {};  // without those that the policy calls data
+  std::vector<Item> templates = {};
   std::optional<std::string> instructions = {};  // decoded text; absent when the server gave none
   std::string server_info = "{}";                // canonical JSON of serverInfo (in the modern era from result _meta)
   std::string capabilities = "{}";               // canonical JSON of the server's capabilities
   std::vector<std::string> protocol_versions = {};  // negotiated one, or supportedVersions of discover
+
+  std::vector<Item>& items(ListKind kind);  // of any kind but tools
+  const std::vector<Item>& items(ListKind kind) const;
 };
 
 // Who set an effect class.
@@ -43,8 +53,9 @@ std::optional<int> effect_rank(std::string_view effect);
 // A tool that a person reviewed.
 struct PinnedTool {
   std::string name = {};
-  std::string definition = {};     // canonical JSON, exactly as reviewed
-  std::string digest = {};         // "sha256:…" of the comparison form, see compare.hpp
+  std::string definition = {};  // canonical JSON, exactly as reviewed
+  std::string digest = {};      // "sha256:…" of the comparison form, see compare.hpp
+  std::string interface = {};   // digest of its `ui://` resource, else empty: then that is not served (interface.hpp)
   std::string effect = "unknown";  // policy::Effect by name
   EffectSource effect_source = EffectSource::proposed;
 };
@@ -68,10 +79,24 @@ struct PolicyBinding {
   bool operator==(const PolicyBinding&) const = default;
 };
 
+// A place in reviewed text where the value of a variable of the policy stands.
+struct VariablePlace {
+  std::string item = {};     // "tool", "prompt", "resource", "resource_template" or "instructions"
+  std::string key = {};      // of the item; empty for instructions
+  std::string pointer = {};  // JSON pointer to a string of its definition; empty for instructions
+  std::size_t offset = 0;    // in bytes of the decoded text
+  std::size_t length = 0;
+  std::string variable = {};
+  auto operator<=>(const VariablePlace&) const = default;
+};
+
 // A reviewed catalog. The in-memory form of the snapshot file.
 struct Snapshot {
   std::string server = {};
-  std::vector<PinnedTool> tools = {};  // sorted by name
+  std::vector<PinnedTool> tools = {};    // sorted by name
+  std::vector<PinnedItem> prompts = {};  // sorted by key, like the two below
+  std::vector<PinnedItem> resources = {};
+  std::vector<PinnedItem> templates = {};
   std::optional<std::string> instructions = {};
   std::string server_info = "{}";
   std::string capabilities = "{}";
@@ -81,11 +106,15 @@ struct Snapshot {
   bool unattended = false;
   bool reviewed = true;     // false: a candidate that nobody has accepted
   bool tools_only = false;  // read from a plain list of tools: all else is not known, and not compared
+  std::vector<VariablePlace> variables = {};  // sorted, none overlaps another
   LaunchFingerprint launch = {};
   PolicyBinding policy = {};
   std::string digest = {};  // "sha256:…" over everything pinned, see compare.hpp
 
   const PinnedTool* find(std::string_view tool) const;  // nullptr when not pinned; binary search
+  const PinnedItem* find(ListKind kind, std::string_view key) const;
+  std::vector<PinnedItem>& items(ListKind kind);  // of any kind but tools
+  const std::vector<PinnedItem>& items(ListKind kind) const;
 };
 
 // Reads one element of a `tools` array. catalog_invalid when it is no object, has no string `name`, or the name is

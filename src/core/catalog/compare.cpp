@@ -103,7 +103,33 @@ std::string form_of(std::string_view definition, Form form) {
   return writer.take();
 }
 
+// Left out when there are none, as in the file.
+void write_items(json::Writer& writer, const Snapshot& snapshot, ListKind kind) {
+  const std::vector<PinnedItem>& items = snapshot.items(kind);
+  if (items.empty()) {
+    return;
+  }
+  writer.key(names(kind).file_member).begin_array();
+  for (const PinnedItem& item : items) {
+    writer.begin_object().member("digest", item.digest).member(names(kind).file_key, item.key).end_object();
+  }
+  writer.end_array();
+}
+
 }  // namespace
+
+std::string variables_json(const std::vector<VariablePlace>& places) {
+  json::Writer writer;
+  writer.begin_array();
+  for (const VariablePlace& place : places) {
+    writer.begin_object().member("item", place.item).member("key", place.key);
+    writer.member_int("length", static_cast<std::int64_t>(place.length));
+    writer.member_int("offset", static_cast<std::int64_t>(place.offset)).member("pointer", place.pointer);
+    writer.member("variable", place.variable).end_object();
+  }
+  writer.end_array();
+  return writer.take();
+}
 
 std::string comparison_form(std::string_view definition) { return form_of(definition, Form::comparison); }
 
@@ -124,11 +150,14 @@ std::string snapshot_digest(const Snapshot& snapshot) {
   } else {
     writer.null();
   }
+  write_items(writer, snapshot, ListKind::prompts);
   writer.key("protocol_versions").begin_array();
   for (const std::string& version : versions) {
     writer.string(version);
   }
   writer.end_array();
+  write_items(writer, snapshot, ListKind::templates);
+  write_items(writer, snapshot, ListKind::resources);
   writer.member_raw("server_info", snapshot.server_info);
   writer.key("tools").begin_array();
   for (const PinnedTool& tool : snapshot.tools) {
@@ -136,10 +165,16 @@ std::string snapshot_digest(const Snapshot& snapshot) {
     writer.member("digest", tool.digest);
     writer.member("effect", tool.effect);
     writer.member("effect_source", name(tool.effect_source));
+    if (!tool.interface.empty()) {
+      writer.member("interface", tool.interface);
+    }
     writer.member("name", tool.name);
     writer.end_object();
   }
   writer.end_array();
+  if (!snapshot.variables.empty()) {
+    writer.member_raw("variables", variables_json(snapshot.variables));
+  }
   writer.end_object();
   return sha256_text(writer.take());
 }
@@ -148,6 +183,12 @@ void seal(Snapshot& snapshot) {
   std::ranges::sort(snapshot.tools, {}, &PinnedTool::name);
   for (PinnedTool& tool : snapshot.tools) {
     tool.digest = tool_digest(tool.definition);
+  }
+  for (const ListKind kind : kItemKinds) {
+    std::ranges::sort(snapshot.items(kind), {}, &PinnedItem::key);
+    for (PinnedItem& item : snapshot.items(kind)) {
+      item.digest = item_digest(item.definition);
+    }
   }
   snapshot.digest = snapshot_digest(snapshot);
 }

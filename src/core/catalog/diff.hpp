@@ -9,33 +9,24 @@
 #include <vector>
 
 #include "core/catalog/catalog.hpp"
+#include "core/catalog/change.hpp"
 #include "core/catalog/compare.hpp"
 
 namespace cordon::catalog {
 
-enum class ChangeKind : std::uint8_t { added, removed, changed, cosmetic };
-enum class Severity : std::uint8_t { info, low, medium, high };
-std::string_view name(ChangeKind kind);
-std::string_view name(Severity severity);
-
-// One place inside a definition that differs. `pointer` is a JSON pointer; a value is compact JSON, empty when absent.
-struct Place {
-  std::string pointer = {};
-  std::string before = {};
-  std::string after = {};
-  Severity severity = Severity::medium;
-  // True: `pointer` names an array in which order has no meaning, and `before` or `after` is one element of it.
-  bool element = false;
-};
-
 struct ItemChange {
-  // "tool", "effect", "instructions", "server_info", "capabilities", "protocol_versions", "launch"
+  // "tool", "effect", "instructions", "server_info", "capabilities", "protocol_versions", "launch"; of item_diff.hpp
+  // also "prompt", "resource", "resource_template" and "interface"
   std::string item = {};
-  std::string name = {};  // tool name, else empty
+  std::string name = {};      // tool name, else empty
+  std::string old_name = {};  // of a renamed tool
   ChangeKind kind = ChangeKind::changed;
   Severity severity = Severity::medium;
-  std::vector<Place> places = {};  // worst first, at most kMaxPlaces; for added and removed: one place, pointer ""
+  // Worst first, at most kMaxPlaces; for added and removed: one place, pointer "".
+  std::vector<Place> places = {};
   std::size_t omitted_places = 0;  // how many more there are; severity counts them too
+  // Equal, and not 0, for items that changed in exactly the same way, whatever their names.
+  std::size_t group = 0;
 };
 
 inline constexpr std::size_t kMaxPlaces = 64;

@@ -30,10 +30,10 @@ void Session::Impl::on_call(Message message) {
                 "it answers a question that was never passed on");
     return;
   }
-  if (learned(call_epoch_)) {
+  if (usable(catalog::ListKind::tools)) {
     decide_call(std::move(message));
   } else {
-    hold(std::move(message));
+    hold(std::move(message), catalog::ListKind::tools);
   }
 }
 

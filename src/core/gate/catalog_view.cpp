@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "core/catalog/compare.hpp"
-#include "core/json/read.hpp"
+#include "core/catalog/interface.hpp"
+#include "core/gate/own_text.hpp"
 #include "core/json/write.hpp"
 #include "core/policy/evaluate.hpp"
 #include "core/wire/synth.hpp"
@@ -21,13 +22,6 @@ using policy::DriftAction;
 using policy::Effect;
 
 constexpr std::string_view kNoDefinition = "it cannot be read, or its name is in the list twice";
-
-// Our own canonical text: it was read under the session's limits before, so only a bug makes this fail.
-json::Document parse_definition(std::string_view definition) {
-  auto document = json::read(std::string(definition), {.max_bytes = UINT32_MAX, .max_depth = 100'000});
-  CORDON_ASSERT(document.has_value());
-  return std::move(*document);
-}
 
 struct Hints {
   bool read_only = false;
@@ -66,14 +60,15 @@ std::string annotations(const Value& given, const Hints& hints) {
   return w.take();
 }
 
-// `_meta` without interface resources, which are not part of any pin yet. Empty when nothing is left.
-std::string served_meta(const Value& meta, std::string_view mark) {
+// `_meta`, without an interface whose content is not pinned. Empty when nothing is left.
+std::string served_meta(const Value& meta, std::string_view mark, Interface interface) {
   json::Writer w;
   bool any = false;
   w.begin_object();
   for (const Member member : meta.members()) {
     const std::string key = member.key.string();
-    if (key != "ui" && !key.starts_with("ui/") && !key.starts_with("dev.mcp-cordon/")) {
+    const bool names_interface = key == "ui" || key.starts_with("ui/");
+    if ((!names_interface || interface == Interface::pinned) && !key.starts_with("dev.mcp-cordon/")) {
       w.key(key).value(member.value);
       any = true;
     }
@@ -88,8 +83,9 @@ std::string served_meta(const Value& meta, std::string_view mark) {
 
 }  // namespace
 
-std::string served_definition(std::string_view definition, Effect effect, bool reviewed_read, std::string_view mark) {
-  const json::Document document = parse_definition(definition);
+std::string served_definition(std::string_view definition, Effect effect, bool reviewed_read, std::string_view mark,
+                              Interface interface) {
+  const json::Document document = parse_own(definition);
   const Value tool = document.root();
   json::Writer w;
   w.begin_object();
@@ -100,7 +96,7 @@ std::string served_definition(std::string_view definition, Effect effect, bool r
     }
   }
   w.member_raw("annotations", annotations(tool.find("annotations"), hints_of(effect, reviewed_read)));
-  if (const std::string meta = served_meta(tool.find("_meta"), mark); !meta.empty()) {
+  if (const std::string meta = served_meta(tool.find("_meta"), mark, interface); !meta.empty()) {
     w.member_raw("_meta", meta);
   }
   w.end_object();
@@ -112,11 +108,21 @@ const ToolView* CatalogView::find(std::string_view name) const {
   return found == index_.end() ? nullptr : &tools_[found->second];
 }
 
+const ToolView* CatalogView::interface_owner(std::string_view uri) const {
+  for (const ToolView& tool : tools_) {
+    if (!tool.served.empty() && !tool.interface.empty() && tool.interface == uri) {
+      return &tool;
+    }
+  }
+  return nullptr;
+}
+
 void CatalogView::add(ToolView view, const policy::Policy& policy, std::string_view definition, std::string_view mark) {
   view.verdict = policy::evaluate(policy.tools, view.name, view.effect);
   const bool hidden = view.refusal == Errc::tool_not_reviewed || view.verdict.action == policy::Action::hide;
   if (!hidden && !definition.empty()) {
-    view.served = served_definition(definition, view.effect, view.reviewed_read, mark);
+    view.served = served_definition(definition, view.effect, view.reviewed_read, mark,
+                                    view.interface.empty() ? Interface::removed : Interface::pinned);
   }
   const auto [place, fresh] = index_.emplace(view.name, tools_.size());
   if (fresh) {
@@ -149,6 +155,12 @@ void CatalogView::add_live(const policy::Policy& policy, const catalog::Snapshot
   view.reviewed_read = effect == Effect::read && by_person;
   const catalog::Relation relation =
       twice ? catalog::Relation::changed : catalog::relate(pinned->definition, live.definition);
+  if (relation != catalog::Relation::changed && !pinned->interface.empty()) {
+    if (auto address = catalog::interface_of(parse_own(pinned->definition).root())) {
+      view.interface = std::move(*address);
+      view.interface_digest = pinned->interface;
+    }
+  }
   if (relation == catalog::Relation::equal) {
     add(std::move(view), policy, pinned->definition, "");
     return;
@@ -159,6 +171,7 @@ void CatalogView::add_live(const policy::Policy& policy, const catalog::Snapshot
     return;
   }
   view.pin = PinState::changed;
+  view.interface.clear();
   const DriftAction action = twice && rules.changed == DriftAction::flag ? DriftAction::block : rules.changed;
   drift_.push_back({"tool", live.name, "changed", action, std::string(twice ? kNoDefinition : ""),
                     catalog::tool_digest(live.definition)});
@@ -173,18 +186,18 @@ void CatalogView::add_live(const policy::Policy& policy, const catalog::Snapshot
   add(std::move(view), policy, pinned->definition, "");
 }
 
-CatalogView CatalogView::judge(const policy::Policy& policy, const catalog::Snapshot* snapshot, const LiveTools& live) {
+CatalogView CatalogView::judge(const policy::Policy& policy, const catalog::Snapshot* snapshot, const LiveList& live) {
   CatalogView view;
   std::set<std::string_view> seen;
   std::set<std::string_view> twice;
-  for (const catalog::Tool& tool : live.tools) {
+  for (const catalog::Tool& tool : live.items) {
     if (!seen.insert(tool.name).second) {
       twice.insert(tool.name);
     }
   }
   const std::set<std::string_view> rejected(live.rejected.begin(), live.rejected.end());
   seen.insert(rejected.begin(), rejected.end());
-  for (const catalog::Tool& tool : live.tools) {
+  for (const catalog::Tool& tool : live.items) {
     const bool bad = twice.contains(tool.name) || rejected.contains(tool.name);
     if (view.find(tool.name) == nullptr) {
       view.add_live(policy, snapshot, tool, bad);

@@ -32,21 +32,26 @@ struct ToolView {
   std::optional<Errc> refusal = {};  // the pin refuses calls: tool_changed, or tool_not_reviewed for hidden ones
   bool flagged = false;              // passes by a `flag` of the pin; results are marked
   policy::Verdict verdict = {};      // of the rules and effects, once the pin lets it pass
+  std::string interface = {};        // the `ui://` resource that it may show, and the digest of its content
+  std::string interface_digest = {};
 };
 
 // One difference between pin and process, for audit and stderr.
 struct DriftNote {
-  std::string item = {};    // "tool", "instructions", "server_info", "capabilities"
-  std::string name = {};    // of the tool
+  std::string item = {};    // "tool", "prompt", …, "instructions", "server_info", "capabilities"
+  std::string name = {};    // of the tool, prompt, …
   std::string change = {};  // "added", "changed", "removed", "cosmetic"
   policy::DriftAction action = policy::DriftAction::block;
   std::string detail = {};  // why a definition counts as changed, when it is not its text
   std::string digest = {};  // of the live definition
 };
 
-// What one walk over tools/list brought.
-struct LiveTools {
-  std::vector<catalog::Tool> tools = {};   // in the server's order
+// One definition of a live list, whatever its kind; `name` is what tells it from others (a URI, for resources).
+using LiveItem = catalog::Tool;
+
+// What one walk over a list brought.
+struct LiveList {
+  std::vector<LiveItem> items = {};        // in the server's order
   std::vector<std::string> rejected = {};  // names of definitions that could not be read
   std::size_t unnamed = 0;                 // definitions without a readable name
 };
@@ -54,10 +59,12 @@ struct LiveTools {
 class CatalogView {
  public:
   // `snapshot` may be null only with catalog.missing: flag.
-  static CatalogView judge(const policy::Policy& policy, const catalog::Snapshot* snapshot, const LiveTools& live);
+  static CatalogView judge(const policy::Policy& policy, const catalog::Snapshot* snapshot, const LiveList& live);
 
   const std::vector<ToolView>& tools() const { return tools_; }
   const ToolView* find(std::string_view name) const;
+  // The tool whose pin holds the content of this `ui://` resource; nullptr when there is none.
+  const ToolView* interface_owner(std::string_view uri) const;
   const std::vector<DriftNote>& drift() const { return drift_; }
 
  private:
@@ -69,9 +76,11 @@ class CatalogView {
   std::vector<DriftNote> drift_;
 };
 
-// `definition` as the client gets it: annotations of `effect` (product §5), no members of ours, no `_meta.ui`, and with
-// `mark` ("changed", "unreviewed") under dev.mcp-cordon/drift when it is not empty.
+// `definition` as the client gets it: annotations of `effect` (product §5), no members of ours, `_meta.ui` only when
+// the content that it names is pinned, and with `mark` ("changed", "unreviewed") under dev.mcp-cordon/drift when it is
+// not empty.
+enum class Interface : std::uint8_t { removed, pinned };
 std::string served_definition(std::string_view definition, policy::Effect effect, bool reviewed_read,
-                              std::string_view mark);
+                              std::string_view mark, Interface interface = Interface::removed);
 
 }  // namespace cordon::gate

@@ -2,13 +2,18 @@
 #include "core/gate/collector.hpp"
 
 #include <algorithm>
+#include <array>
+#include <set>
 #include <utility>
 
 #include "base/text.hpp"
+#include "core/catalog/interface.hpp"
 #include "core/gate/handshake.hpp"
 #include "core/gate/list_walk.hpp"
+#include "core/gate/own_text.hpp"
 #include "core/gate/records.hpp"
 #include "core/json/write.hpp"
+#include "core/policy/evaluate.hpp"
 #include "core/wire/line_reader.hpp"
 #include "core/wire/message.hpp"
 #include "core/wire/names.hpp"
@@ -17,6 +22,7 @@
 namespace cordon::gate {
 namespace {
 
+using catalog::ListKind;
 using json::Kind;
 using json::Value;
 using wire::MessageKind;
@@ -153,7 +159,13 @@ class Collector::Impl {
     actions_.emplace_back(ToServer{wire::request_line(*asked_, method, params)});
   }
 
-  void walk() { ask("tools/list", list_.params(config_.opening == Opening::discover ? meta() : std::string())); }
+  std::string own_meta() const { return config_.opening == Opening::discover ? meta() : std::string(); }
+
+  bool lists() const { return catalog::list_kind_of_method(method_).has_value(); }
+
+  void walk() { ask(catalog::names(kind()).method, list_.params(own_meta())); }
+
+  ListKind kind() const { return catalog::kListKinds.at(at_); }
 
   void on_line(wire::LineEvent event) {
     if (result_) {
@@ -180,8 +192,8 @@ class Collector::Impl {
       on_request(*message);
     } else if (message->id == asked_ && asked_) {
       on_answer(*message);
-    } else if (message->method == "notifications/tools/list_changed" && method_ == "tools/list") {
-      changed_ = true;
+    } else if (lists() && message->method.ends_with("/list_changed")) {
+      changed_ = true;  // of whichever list: a second look at this one does no harm
     }
   }
 
@@ -202,17 +214,23 @@ class Collector::Impl {
     deadline_.reset();
     if (message.kind == MessageKind::error) {
       const std::string code(message.error.find("code").raw());
-      if (method_ == "tools/list" && code == "-32601") {
-        complete();
+      if (lists() && code == "-32601") {
+        list_done();
         return;
       }
-      const Errc why = method_ == "tools/list" ? Errc::catalog_invalid : Errc::method_not_allowed;
+      if (method_ == "resources/read") {
+        on_interface(Value());
+        return;
+      }
+      const Errc why = lists() ? Errc::catalog_invalid : Errc::method_not_allowed;
       finish(fail(why, text::cat("the server answered ", method_, " with error ", text::printable(code, 20), ": ",
                                  text::printable(message.error.find("message").string(), 200))));
       return;
     }
-    if (method_ == "tools/list") {
+    if (lists()) {
       on_page(message.result);
+    } else if (method_ == "resources/read") {
+      on_interface(message.result);
     } else if (method_ == "initialize") {
       on_initialized(message.result);
     } else {
@@ -247,11 +265,62 @@ class Collector::Impl {
   }
 
   void after_opening(const Value& result) {
-    if (!result.find("capabilities").find("tools")) {
+    const Value offered = result.find("capabilities");
+    for (const ListKind kind : catalog::kListKinds) {
+      const std::string_view capability = kind == ListKind::templates ? "resources" : catalog::names(kind).member;
+      offers_.at(static_cast<std::size_t>(kind)) = static_cast<bool>(offered.find(capability));
+    }
+    if (std::ranges::none_of(offers_, [](bool offer) { return offer; })) {
       complete();
       return;
     }
+    at_ = static_cast<std::size_t>(std::ranges::find(offers_, true) - offers_.begin());
+    list_ = ListWalk(kind(), config_.policy.catalog);
     settle_until_ = now_ + kSettleMs;
+  }
+
+  // On to the next kind of list, and from the last one to the interfaces that tools name.
+  void list_done() {
+    live_.at(at_) = list_.take();
+    walks_ = 0;
+    changed_ = false;
+    while (++at_ < offers_.size() && !offers_.at(at_)) {
+    }
+    if (at_ < offers_.size()) {
+      list_ = ListWalk(kind(), config_.policy.catalog);
+      walk();
+      return;
+    }
+    next_interface();
+  }
+
+  void next_interface() {
+    std::vector<LiveItem>& tools = live_.front().items;
+    for (; reading_ < tools.size(); ++reading_) {
+      if (const auto address = catalog::interface_of(parse_own(tools[reading_].definition).root())) {
+        json::Writer w;
+        w.begin_object();
+        if (config_.opening == Opening::discover) {
+          w.member_raw("_meta", meta());
+        }
+        w.member("uri", *address).end_object();
+        ask("resources/read", w.take());
+        return;
+      }
+    }
+    complete();
+  }
+
+  // What cannot be read is not pinned, and then never shown.
+  void on_interface(const Value& result) {
+    LiveItem& tool = live_.front().items.at(reading_++);
+    if (auto digest = catalog::contents_digest(result)) {
+      tool.interface = std::move(*digest);
+    } else {
+      actions_.emplace_back(
+          Notice{text::cat("the interface of tool '", text::printable(tool.name, 100), "' cannot be read")});
+    }
+    next_interface();
   }
 
   void on_page(const Value& result) {
@@ -261,23 +330,48 @@ class Collector::Impl {
     } else if (!*last) {
       walk();
     } else if (std::exchange(changed_, false) && ++walks_ < 3) {
-      list_ = ListWalk(config_.policy.catalog);
+      list_ = ListWalk(kind(), config_.policy.catalog);
       walk();
     } else {
-      complete();
+      list_done();
+    }
+  }
+
+  // Definitions that cannot be read are left out, and so is what stands in a list twice, save tools: a catalog without
+  // a tool that the model sees would be no review.
+  void note_left_out(ListKind kind) {
+    LiveList& live = live_.at(static_cast<std::size_t>(kind));
+    if (kind != ListKind::tools) {
+      std::set<std::string> seen;
+      std::set<std::string> twice;
+      for (const LiveItem& item : live.items) {
+        if (!seen.insert(item.name).second) {
+          twice.insert(item.name);
+        }
+      }
+      std::erase_if(live.items, [&](const LiveItem& item) { return twice.contains(item.name); });
+      live.rejected.insert(live.rejected.end(), twice.begin(), twice.end());
+    }
+    if (!live.rejected.empty() || live.unnamed > 0) {
+      const std::string which =
+          live.rejected.empty() ? "one without a name" : text::printable(live.rejected.front(), 100);
+      actions_.emplace_back(Notice{text::cat(live.rejected.size() + live.unnamed, ' ', catalog::names(kind).text,
+                                             " definitions cannot be read and are left out: ", which)});
     }
   }
 
   void complete() {
-    LiveTools live = list_.take();
-    if (!live.rejected.empty() || live.unnamed > 0) {
-      const std::string which =
-          live.rejected.empty() ? "one without a name" : text::printable(live.rejected.front(), 100);
-      actions_.emplace_back(Notice{text::cat(live.rejected.size() + live.unnamed,
-                                             " tool definitions cannot be read and are left out: ", which)});
-    }
     catalog::Catalog found;
-    found.tools = std::move(live.tools);
+    for (const ListKind kind : catalog::kListKinds) {
+      note_left_out(kind);
+      for (LiveItem& item : live_.at(static_cast<std::size_t>(kind)).items) {
+        if (kind == ListKind::tools) {
+          found.tools.push_back(std::move(item));
+        } else if (kind != ListKind::resources || !policy::is_dynamic(config_.policy.catalog, item.name)) {
+          found.items(kind).push_back({std::move(item.name), std::move(item.definition)});
+        }
+      }
+    }
     found.instructions = std::move(identity_.instructions);
     found.server_info = std::move(identity_.server_info);
     found.capabilities = std::move(identity_.capabilities);
@@ -296,7 +390,11 @@ class Collector::Impl {
   std::optional<Instant> deadline_;
   std::optional<Instant> settle_until_;
   std::optional<Instant> kill_at_;
-  ListWalk list_{config_.policy.catalog};
+  std::array<bool, catalog::kListKinds.size()> offers_ = {};
+  std::size_t at_ = 0;  // the list that is walked
+  ListWalk list_{ListKind::tools, config_.policy.catalog};
+  std::array<LiveList, catalog::kListKinds.size()> live_;
+  std::size_t reading_ = 0;  // the tool whose interface is read
   bool changed_ = false;
   int walks_ = 0;
   Identity identity_;

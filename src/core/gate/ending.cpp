@@ -93,7 +93,9 @@ void Session::Impl::fail_everything(Errc code, std::string_view detail) {
     }
   }
   held_bytes_ = 0;
-  walk_.reset();
+  for (Learning& list : lists_) {
+    list.walk.reset();
+  }
   own_.clear();
 }
 
@@ -146,6 +148,42 @@ Actions Session::Impl::audit_failed(Instant now) {
   return take();
 }
 
+void Session::Impl::tick_lists() {
+  for (Learning& list : lists_) {
+    if (list.walk && now_ >= list.walk->deadline && server_is_busy() && now_ < list.walk->last_deadline) {
+      list.walk->deadline = now_ + kLearnTimeoutMs;
+      for (Held& held : held_) {
+        held.deadline = std::max(held.deadline, std::min(held.last_deadline, list.walk->deadline));
+      }
+    }
+    if (list.walk && now_ >= list.walk->deadline) {
+      walk_failed(
+          list.kind,
+          {Errc::timed_out, text::cat("the server did not answer within ", kLearnTimeoutMs / 1000, " s"), {}, {}});
+    }
+  }
+  while (!held_.empty() && now_ >= held_.front().deadline) {
+    const Held held = std::move(held_.front());
+    held_.pop_front();
+    held_bytes_ -= held.bytes;
+    refuse_held(held, {Errc::timed_out,
+                       text::cat("the server did not show its ", catalog::names(held.kind).text, " list in time"),
+                       {},
+                       {}});
+  }
+  for (Learning& list : lists_) {
+    if (list.walk_due && now_ >= *list.walk_due) {
+      list.walk_due.reset();
+      want_walk(list.kind, handshake_ >= Handshake::answered ? wire::Era::handshake : wire::Era::stateless);
+    }
+    if (list.relist_at && now_ >= *list.relist_at && !client_ended_) {
+      list.relist_at = now_ + kRelistMs;
+      ++list.epoch;
+      want_walk(list.kind, wire::Era::handshake);
+    }
+  }
+}
+
 Actions Session::Impl::tick(Instant now) {
   if (stopped_) {
     return {};
@@ -158,31 +196,7 @@ Actions Session::Impl::tick(Instant now) {
     stop(exit_status(config_.launch_failure->code));
     return take();
   }
-  if (walk_ && now >= walk_->deadline && server_is_busy() && now < walk_->last_deadline) {
-    walk_->deadline = now + kLearnTimeoutMs;
-    for (Held& held : held_) {
-      held.deadline = std::max(held.deadline, std::min(held.last_deadline, walk_->deadline));
-    }
-  }
-  if (walk_ && now >= walk_->deadline) {
-    walk_failed(
-        {Errc::timed_out, text::cat("the server did not answer within ", kLearnTimeoutMs / 1000, " s"), {}, {}});
-  }
-  while (!held_.empty() && now >= held_.front().deadline) {
-    const Held held = std::move(held_.front());
-    held_.pop_front();
-    held_bytes_ -= held.bytes;
-    refuse_held(held, {Errc::timed_out, "the server did not show its tool list in time", {}, {}});
-  }
-  if (walk_due_ && now >= *walk_due_) {
-    walk_due_.reset();
-    want_walk(handshake_ >= Handshake::answered ? wire::Era::handshake : wire::Era::stateless);
-  }
-  if (relist_at_ && now >= *relist_at_ && !client_ended_) {
-    relist_at_ = now + kRelistMs;
-    ++epoch_;
-    want_walk(wire::Era::handshake);
-  }
+  tick_lists();
   drained();
   if (terminate_at_ && now >= *terminate_at_) {
     close_server_input();
@@ -206,10 +220,12 @@ std::optional<Instant> Session::Impl::next_deadline() const {
   };
   // The first tick tells a failed launch what time it is.
   consider(config_.launch_failure && !give_up_at_ ? std::optional(Instant{}) : give_up_at_);
-  consider(walk_ ? std::optional(walk_->deadline) : std::nullopt);
+  for (const Learning& list : lists_) {
+    consider(list.walk ? std::optional(list.walk->deadline) : std::nullopt);
+    consider(client_ended_ ? std::nullopt : list.relist_at);
+    consider(client_ended_ ? std::nullopt : list.walk_due);
+  }
   consider(held_.empty() ? std::nullopt : std::optional(held_.front().deadline));
-  consider(client_ended_ ? std::nullopt : relist_at_);
-  consider(client_ended_ ? std::nullopt : walk_due_);
   consider(client_ended_ && !server_input_closed_ ? drain_until_ : std::nullopt);
   consider(terminate_sent_ ? std::nullopt : terminate_at_);
   consider(kill_sent_ ? std::nullopt : kill_at_);

@@ -161,14 +161,15 @@ std::optional<Revision> Session::Impl::admit_era(const Message& message) {
 }
 
 // By the table and the reviewed capabilities. In the stateless era the server may not have been heard yet: then only
-// the base and tools are offered, since their judgement waits for the server by itself.
+// the base and what is listed is offered, since their judgement waits for the server by itself.
 bool Session::Impl::offered(Revision revision, const Message& message) const {
   const auto feature = wire::lookup(revision, Direction::to_server, Form::request, message.method);
   if (!feature) {
     return false;
   }
   return opening_ ? opening_->features.contains(*feature)
-                  : *feature == wire::Feature::base || *feature == wire::Feature::tools;
+                  : *feature == wire::Feature::base || *feature == wire::Feature::tools ||
+                        *feature == wire::Feature::prompts || *feature == wire::Feature::resources;
 }
 
 // What our own requests of the stateless era carry: the client's own words, less what the server may not see.
@@ -209,17 +210,20 @@ void Session::Impl::on_client_request(Message message) {
   }
   if (message.method == "initialize") {
     on_initialize(std::move(message));
-  } else if (message.method == "tools/list") {
-    on_list(std::move(message));
+  } else if (const auto kind = catalog::list_kind_of_method(message.method)) {
+    on_list(std::move(message), *kind);
   } else if (message.method == "tools/call") {
     on_call(std::move(message));
+  } else if (message.method == "prompts/get") {
+    on_prompt(std::move(message));
+  } else if (message.method.starts_with("resources/")) {
+    on_resource(std::move(message));
+  } else if (message.method == "completion/complete") {
+    on_completion(std::move(message));
+  } else if (message.method == "subscriptions/listen") {
+    on_listen(std::move(message));
   } else {
-    Outstanding outstanding;
-    if (message.method == "subscriptions/listen") {
-      const Value flag = message.params.find("notifications").find("toolsListChanged");
-      outstanding.wants_tool_changes = flag.is(Kind::boolean) && flag.boolean();
-    }
-    forward_request(std::move(message), std::move(outstanding));
+    forward_request(std::move(message), {});
   }
 }
 
@@ -287,13 +291,13 @@ void Session::Impl::on_initialize(Message message) {
   forward_request(std::move(message), {});
 }
 
-void Session::Impl::on_list(Message message) {
+void Session::Impl::on_list(Message message, catalog::ListKind kind) {
   // Each question of the client makes us look again; what it gets is judged, never merely passed on.
   const Value cursor = message.params.find("cursor");
   if (!cursor || cursor.is(Kind::null)) {
-    ++epoch_;
+    ++list(kind).epoch;
   }
-  hold(std::move(message));
+  hold(std::move(message), kind);
 }
 
 void Session::Impl::on_client_notification(Message message) {
@@ -310,7 +314,7 @@ void Session::Impl::on_client_notification(Message message) {
   if (exists && message.method == "notifications/initialized" && handshake_ == Handshake::answered) {
     handshake_ = Handshake::initialized;
     to_server(client_line(std::move(message)));
-    want_walk(Era::handshake);
+    want_walk(catalog::ListKind::tools, Era::handshake);
     return;
   }
   // What is left belongs to requests of the server, none of which reach the client.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "core/catalog/interface.hpp"
 #include "core/gate/records.hpp"
 #include "core/gate/session_state.hpp"
 #include "core/json/write.hpp"
@@ -62,7 +63,7 @@ void Session::Impl::on_server_refused(wire::Refused refused) {
     outstanding_.erase(found);
     fail_reply(*refused.id, request, refused.error.code, "the server's reply could not be read");
   } else if (own_.contains(std::string(refused.id->text()))) {
-    walk_failed({refused.error.code, "the server's answer to tools/list could not be read", {}, {}});
+    own_request_failed(*refused.id, refused.error.code, "could not be read");
   }
 }
 
@@ -79,7 +80,7 @@ void Session::Impl::on_server_overlong(const wire::OverlongLine& line) {
       outstanding_.erase(found);
       fail_reply(*line.scanned.id, request, Errc::result_too_large, "the result is larger than this session takes");
     } else if (own_.contains(std::string(line.scanned.id->text()))) {
-      walk_failed({Errc::message_too_large, "the answer to tools/list is too long", {}, {}});
+      own_request_failed(*line.scanned.id, Errc::message_too_large, "is too long");
     }
     return;
   }
@@ -91,7 +92,7 @@ void Session::Impl::fail_all_outstanding(Errc code, std::string_view detail) {
     fail_reply(id, request, code, detail);
   }
   if (!own_.empty()) {
-    walk_failed({code, std::string(detail), {}, {}});
+    walks_failed({code, std::string(detail), {}, {}});
   }
 }
 
@@ -169,6 +170,53 @@ void Session::Impl::on_server_request(Message message) {
   }
 }
 
+void Session::Impl::on_list_changed(std::string_view method, Era era) {
+  for (const catalog::ListKind kind : catalog::kListKinds) {
+    // One word stands for resources and for their templates.
+    const bool meant = method == "notifications/resources/list_changed"
+                           ? kind == catalog::ListKind::resources || kind == catalog::ListKind::templates
+                           : method == text::cat("notifications/", catalog::names(kind).member, "/list_changed");
+    if (meant) {
+      list(kind).use_epoch = ++list(kind).epoch;
+      want_walk(kind, era);
+    }
+  }
+}
+
+// Why a notification is about nothing that the client asked for; empty when it is.
+std::string_view Session::Impl::unasked(const Message& message) {
+  if (message.method == "notifications/resources/updated") {
+    const Value uri = message.params.find("uri");
+    return uri.is(Kind::string) && is_watched(uri.string()) ? "" : "an update of a resource that nobody watches";
+  }
+  if (message.method == "notifications/progress") {
+    const Value given = message.params.find("progressToken");
+    const auto token = wire::read_id(given ? given : message.document.root());
+    return token && progress_tokens_.contains(*token) ? "" : "progress of no outstanding request";
+  }
+  if (message.method == "notifications/cancelled") {
+    const Value target = message.params.find("requestId");
+    const auto id = target ? wire::read_id(target) : fail(Errc::message_malformed, "no requestId");
+    const auto listen = id ? outstanding_.find(*id) : outstanding_.end();
+    // The listen request stays outstanding: servers may answer it as well.
+    const bool ends_listen = listen != outstanding_.end() && listen->second.method == "subscriptions/listen" &&
+                             !std::exchange(listen->second.ended, true);
+    const auto ping = id ? server_pings_.find(*id) : server_pings_.end();
+    // An answer that crosses the cancellation is swallowed, see on_client_reply().
+    const bool ends_ping = ping != server_pings_.end() && !std::exchange(ping->second, true);
+    return ends_listen || ends_ping ? "" : "a cancellation of nothing that the server may cancel";
+  }
+  if (message.method == "notifications/subscriptions/acknowledged") {
+    const Value tag = message.meta().find(wire::kMetaSubscription);
+    const auto id = tag ? wire::read_id(tag) : fail(Errc::message_malformed, "no subscription id");
+    const auto listen = id ? outstanding_.find(*id) : outstanding_.end();
+    const bool first = listen != outstanding_.end() && listen->second.method == "subscriptions/listen" &&
+                       !std::exchange(listen->second.acknowledged, true);
+    return first ? "" : "an acknowledgement of no subscription";
+  }
+  return "";
+}
+
 void Session::Impl::on_server_notification(Message message) {
   const bool stateless = handshake_ == Handshake::none;
   const Revision revision = stateless ? Revision::v2026_07_28 : revision_;
@@ -185,43 +233,13 @@ void Session::Impl::on_server_notification(Message message) {
     drop(Errc::method_not_allowed, "a notification that is not part of what was reviewed");
     return;
   }
-  if (message.method == "notifications/tools/list_changed") {
-    call_epoch_ = ++epoch_;
-    want_walk(stateless ? Era::stateless : Era::handshake);
+  if (message.method.ends_with("/list_changed")) {
+    on_list_changed(message.method, stateless ? Era::stateless : Era::handshake);
     return;
   }
-  if (message.method == "notifications/progress") {
-    const auto token = wire::read_id(message.params.find("progressToken") ? message.params.find("progressToken")
-                                                                          : message.document.root());
-    if (!token || !progress_tokens_.contains(*token)) {
-      drop(Errc::reply_unexpected, "progress of no outstanding request");
-      return;
-    }
-  }
-  if (message.method == "notifications/cancelled") {
-    const Value target = message.params.find("requestId");
-    const auto id = target ? wire::read_id(target) : fail(Errc::message_malformed, "no requestId");
-    const auto listen = id ? outstanding_.find(*id) : outstanding_.end();
-    const bool ends_listen = listen != outstanding_.end() && listen->second.method == "subscriptions/listen" &&
-                             !std::exchange(listen->second.ended, true);
-    const auto ping = id ? server_pings_.find(*id) : server_pings_.end();
-    // An answer that crosses the cancellation is swallowed, see on_client_reply().
-    const bool ends_ping = ping != server_pings_.end() && !std::exchange(ping->second, true);
-    if (!ends_listen && !ends_ping) {
-      drop(Errc::reply_unexpected, "a cancellation of nothing that the server may cancel");
-      return;
-    }
-    // The listen request stays outstanding: servers may answer it as well.
-  }
-  if (message.method == "notifications/subscriptions/acknowledged") {
-    const Value tag = message.meta().find(wire::kMetaSubscription);
-    const auto id = tag ? wire::read_id(tag) : fail(Errc::message_malformed, "no subscription id");
-    const auto listen = id ? outstanding_.find(*id) : outstanding_.end();
-    if (listen == outstanding_.end() || listen->second.method != "subscriptions/listen" ||
-        std::exchange(listen->second.acknowledged, true)) {
-      drop(Errc::reply_unexpected, "an acknowledgement of no subscription");
-      return;
-    }
+  if (const std::string_view why = unasked(message); !why.empty()) {
+    drop(Errc::reply_unexpected, why);
+    return;
   }
   if (wire::has_own_meta(message.document.root())) {
     drop(Errc::message_ambiguous, "members under dev.mcp-cordon/ were removed");
@@ -294,6 +312,14 @@ void Session::Impl::on_call_reply(Message message, const Outstanding& request) {
                           message.id, request.method));
     fail_reply(*message.id, request, Errc::method_not_allowed,
                "the result is of a kind that this session does not pass");
+    return;
+  }
+  if (!request.interface_digest.empty() && catalog::contents_digest(message.result) != request.interface_digest) {
+    record_drift({"interface", request.tool, "changed", policy::DriftAction::block, "",
+                  catalog::contents_digest(message.result).value_or("")});
+    notice_once(text::cat("the interface of tool '", text::printable(request.tool, 100),
+                          "' is not the one that was reviewed; it was withheld"));
+    fail_reply(*message.id, request, Errc::tool_changed, "the content is not the one a person reviewed");
     return;
   }
   pass_reply(std::move(message), request);
@@ -372,48 +398,44 @@ void Session::Impl::on_own_reply(Message message) {
     record(refused_record(Side::server, Errc::reply_unexpected, "a reply to no request of ours", message.id, ""));
     return;
   }
-  const Own kind = found->second;
+  const OwnRequest request = found->second;
   own_.erase(found);
-  if (!walk_ || walk_->ids.erase(std::string(message.id->text())) == 0) {
+  Learning& list = this->list(request.kind);
+  if (!list.walk || list.walk->ids.erase(std::string(message.id->text())) == 0) {
     return;  // of a walk that was given up
   }
-  if (kind == Own::discover) {
+  if (request.own == Own::discover) {
     if (message.kind == MessageKind::result) {
       on_discover_reply(std::move(message), true);
     } else {
       identity_unknown("the server answered server/discover with an error");
     }
-    walk_->identity_done = true;
-    walk_finished();
+    list.walk->identity_done = true;
+    walk_finished(list);
     return;
   }
   if (message.kind == MessageKind::error) {
     if (message.error.find("code").safe_integer() == -32601) {
-      walk_->list_done = true;  // a server without tools
-      walk_finished();
+      list.walk->list_done = true;  // a server without such items
+      walk_finished(list);
       return;
     }
-    walk_failed(
-        {Errc::catalog_invalid,
-         text::cat("the server answered tools/list with error ", text::printable(message.error.find("code").raw(), 20)),
-         {},
-         {}});
+    walk_failed(request.kind, {Errc::catalog_invalid,
+                               text::cat("the server answered ", catalog::names(request.kind).method, " with error ",
+                                         text::printable(message.error.find("code").raw(), 20)),
+                               {},
+                               {}});
     return;
   }
-  const auto last = walk_->list.add_page(message.result);
+  const auto last = list.walk->list.add_page(message.result);
   if (!last) {
-    walk_failed(last.error());
-    return;
+    walk_failed(request.kind, last.error());
+  } else if (*last) {
+    list.walk->list_done = true;
+    walk_finished(list);
+  } else {
+    continue_walk(list);
   }
-  if (*last) {
-    walk_->list_done = true;
-    walk_finished();
-    return;
-  }
-  const std::string id = own_id();
-  own_.emplace(id, Own::list);
-  walk_->ids.insert(id);
-  to_server(wire::request_line(Id(id), "tools/list", walk_->list.params(walk_->meta)));
 }
 
 }  // namespace cordon::gate

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/gate/handshake.hpp"
 
+#include <array>
+
 #include "base/error.hpp"
-#include "core/json/read.hpp"
+#include "core/gate/own_text.hpp"
 #include "core/json/write.hpp"
 #include "core/wire/names.hpp"
 
@@ -16,12 +18,6 @@ using policy::DriftAction;
 
 bool passes_to_server(const Value& key) { return key.string_equals("elicitation"); }
 
-json::Document parse_own(std::string_view text) {
-  auto document = json::read(std::string(text), {.max_bytes = UINT32_MAX, .max_depth = 100'000});
-  CORDON_ASSERT(document.has_value());
-  return std::move(*document);
-}
-
 void write_meta(json::Writer& w, std::string_view server_info, std::string_view facts) {
   w.key("_meta").begin_object();
   if (!server_info.empty()) {
@@ -31,27 +27,48 @@ void write_meta(json::Writer& w, std::string_view server_info, std::string_view 
   w.end_object();
 }
 
-// Server capabilities by table: tools and logging, each only when it is live and was reviewed.
+struct Row {
+  std::string_view name = {};
+  wire::Feature feature = wire::Feature::base;
+  std::array<std::string_view, 2> flags = {};  // members that say more, in canonical order
+};
+
+// In the order of the names. What is not here does not pass.
+constexpr std::array kCapabilities = std::to_array<Row>({
+    {"completions", wire::Feature::completions, {}},
+    {"logging", wire::Feature::logging, {}},
+    {"prompts", wire::Feature::prompts, {"listChanged"}},
+    {"resources", wire::Feature::resources, {"listChanged", "subscribe"}},
+    {"tools", wire::Feature::tools, {"listChanged"}},
+});
+
+bool says(const Value& capability, std::string_view flag) {
+  const Value value = capability.find(flag);
+  return value.is(Kind::boolean) && value.boolean();
+}
+
+// Each only when it is live and was reviewed.
 void judge_capabilities(JudgedOpening& opening, const Value& live, const std::optional<Value>& reviewed) {
-  const auto has = [&](std::string_view name) {
-    return live.find(name).is(Kind::object) && (!reviewed || reviewed->find(name).is(Kind::object));
-  };
-  const auto list_changes = [](const Value& capabilities) {
-    const Value flag = capabilities.find("tools").find("listChanged");
-    return flag.is(Kind::boolean) && flag.boolean();
-  };
   json::Writer w;
   w.begin_object();
-  if (has("logging")) {
-    opening.features.insert(wire::Feature::logging);
-    w.key("logging").begin_object().end_object();
-  }
-  if (has("tools")) {
-    opening.features.insert(wire::Feature::tools);
-    opening.list_changed = list_changes(live) && (!reviewed || list_changes(*reviewed));
-    w.key("tools").begin_object();
-    if (opening.list_changed) {
-      w.member_bool("listChanged", true);
+  for (const Row& row : kCapabilities) {
+    const Value capability = live.find(row.name);
+    const Value pinned = reviewed ? reviewed->find(row.name) : capability;
+    if (!capability.is(Kind::object) || !pinned.is(Kind::object)) {
+      continue;
+    }
+    opening.features.insert(row.feature);
+    w.key(row.name).begin_object();
+    for (const std::string_view flag : row.flags) {
+      if (flag.empty() || !says(capability, flag) || !says(pinned, flag)) {
+        continue;
+      }
+      w.member_bool(flag, true);
+      if (flag == "listChanged") {
+        opening.list_changed.insert(row.feature);
+      } else {
+        opening.subscribe = true;
+      }
     }
     w.end_object();
   }

@@ -36,8 +36,9 @@ struct JudgedOpening {
   std::optional<std::string> instructions = {};  // as served
   std::string capabilities = "{}";               // as served
   std::set<wire::Feature> features = {wire::Feature::base};
-  bool list_changed = false;  // tools.listChanged is declared to the client
-  bool blocked = false;       // drift of identity, instructions or capabilities blocks calls
+  std::set<wire::Feature> list_changed = {};  // whose listChanged is declared to the client
+  bool subscribe = false;                     // so is resources.subscribe
+  bool blocked = false;                       // drift of identity, instructions or capabilities blocks calls
   std::vector<DriftNote> drift = {};
 };
 // `snapshot` may be null only with catalog.missing: flag, when everything is served as it is live.

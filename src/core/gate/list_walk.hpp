@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One complete walk over tools/list: all pages, with caps on pages, tools and bytes, and no cursor twice.
+// One complete walk over a list: all pages, with caps on pages, items and bytes, and no cursor twice.
 
 #include <cstddef>
 #include <optional>
@@ -16,17 +16,20 @@ namespace cordon::gate {
 
 class ListWalk {
  public:
-  explicit ListWalk(const policy::Catalog& caps) : caps_(&caps) {}
+  ListWalk(catalog::ListKind kind, const policy::Catalog& caps) : kind_(kind), caps_(&caps) {}
 
   // Params for the next page: `meta_json` (an object or empty) as `_meta`, and the cursor when there is one.
   std::string params(std::string_view meta_json) const;
   // True when this page was the last. catalog_invalid when the answer is no page, a cap is reached or a cursor repeats.
   Result<bool> add_page(const json::Value& result);
-  LiveTools take() { return std::move(tools_); }
+  LiveList take() { return std::move(live_); }
 
  private:
+  void add(const json::Value& element);
+
+  catalog::ListKind kind_;
   const policy::Catalog* caps_;
-  LiveTools tools_;
+  LiveList live_;
   std::optional<std::string> cursor_;  // as JSON, unchanged
   std::set<std::string> seen_;         // decoded cursors
   std::size_t pages_ = 0;

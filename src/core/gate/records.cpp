@@ -94,6 +94,17 @@ std::string catalog_record(const CatalogView& view) {
   return w.take();
 }
 
+std::string list_record(const ItemListView& view, catalog::ListKind kind) {
+  std::int64_t listed = 0;
+  for (const ItemView& item : view.items()) {
+    listed += item.served.empty() ? 0 : 1;
+  }
+  json::Writer w;
+  w.begin_object().member("event", "catalog").member("list", catalog::names(kind).file_member);
+  w.member_int("items", static_cast<std::int64_t>(view.items().size())).member_int("listed", listed).end_object();
+  return w.take();
+}
+
 std::string opened_record(std::string_view era, std::string_view version) {
   json::Writer w;
   w.begin_object().member("event", "opened").member("era", era).member("version", text::printable(version, 64));

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "core/gate/action.hpp"
 #include "core/gate/catalog_view.hpp"
+#include "core/gate/item_view.hpp"
 #include "core/wire/id.hpp"
 
 namespace cordon::gate {
@@ -26,6 +27,8 @@ std::string stray_record(std::string_view line);
 std::string exit_record(ExitReport report);
 // {"event":"catalog","tools":N,"listed":N}
 std::string catalog_record(const CatalogView& view);
+// {"event":"catalog","list":…,"items":N,"listed":N}: of a list of another kind
+std::string list_record(const ItemListView& view, catalog::ListKind kind);
 // {"event":"opened","era":…,"version":…}
 std::string opened_record(std::string_view era, std::string_view version);
 

@@ -28,7 +28,13 @@ Session::Impl::Impl(SessionConfig config)
       client_lines_(limits_.max_bytes),
       server_lines_(limits_.max_bytes) {
   CORDON_ASSERT(config_.snapshot || config_.launch_failure || config_.policy.catalog.missing == policy::Missing::flag);
+  if (config_.snapshot && !config_.snapshot->variables.empty()) {
+    variables_.emplace(config_.policy.catalog, config_.known_values, *config_.snapshot);
+  }
   server_gone_ = config_.launch_failure.has_value();
+  for (const catalog::ListKind kind : catalog::kListKinds) {
+    list(kind).kind = kind;
+  }
 }
 
 Actions Session::Impl::take() {

@@ -3,6 +3,7 @@
 // One proxied conversation, both eras. Property: any chunking of the same bytes gives the same actions, and after Stop
 // every call returns nothing.
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,10 +27,11 @@ struct SessionConfig {
   std::optional<Error> launch_failure = {};
   // JSON object for _meta "dev.mcp-cordon/facts" of the initialize and discover results.
   std::string facts = "{}";
-  std::string session_id = {};  // random, names this launch in audit and in own request ids
-  MacKey argument_key = {};     // per installation, for digests of arguments in audit
-  std::string version = {};     // of mcp-cordon
-  bool read_only = false;       // run --read-only: only tools of reviewed effect `read` pass
+  std::string session_id = {};                           // random, names this launch in audit and in own request ids
+  MacKey argument_key = {};                              // per installation, for digests of arguments in audit
+  std::string version = {};                              // of mcp-cordon
+  std::map<std::string, std::string> known_values = {};  // of catalog.variables, as far as the launch tells them
+  bool read_only = false;                                // run --read-only: only tools of reviewed effect `read` pass
 };
 
 class Session {

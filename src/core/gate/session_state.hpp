@@ -4,9 +4,9 @@
 //
 //   client line ── parse ── refused: answered where an id can be told, else dropped; never forwarded
 //     request      in the table of its revision and within the reviewed capabilities, else -32601
-//                  tools/list is answered by us; tools/call waits until the live list is judged, then is forwarded as
-//                  it came or refused; the rest is forwarded as it came, and its id is outstanding until one reply
-//                  passed
+//                  lists are answered by us; tools/call, prompts/get, resources/read and what else names an item wait
+//                  until the live list of its kind is judged, then are forwarded as they came or refused; the rest is
+//                  forwarded as it came, and its id is outstanding until one reply passed
 //     notification in the table, else dropped
 //   server line ── parse ── refused: an outstanding id gets an error reply, all else is a stray line or dropped
 //     reply        only to an outstanding id, once; to one of our own requests: consumed
@@ -15,17 +15,21 @@
 //
 // Our own request ids begin with wire::kOwnIdPrefix, which the client may not use.
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/gate/catalog_view.hpp"
 #include "core/gate/handshake.hpp"
+#include "core/gate/item_view.hpp"
 #include "core/gate/list_walk.hpp"
 #include "core/gate/session.hpp"
+#include "core/gate/variable_view.hpp"
 #include "core/wire/line_reader.hpp"
 #include "core/wire/message.hpp"
 #include "core/wire/methods.hpp"
@@ -66,15 +70,22 @@ class Session::Impl {
     std::string method = {};
     std::string tool = {};
     wire::Era era = wire::Era::handshake;
-    bool flagged = false;             // the result is marked
-    bool wants_tool_changes = false;  // subscriptions/listen with toolsListChanged
-    bool acknowledged = false;        // of a subscription: told once
-    bool ended = false;               // of a subscription: its end was told once
+    bool flagged = false;                        // the result is marked
+    std::set<wire::Feature> wants_changes = {};  // subscriptions/listen: of which lists
+    std::set<std::string> watched = {};          // the same: of which resources
+    std::string interface_digest = {};           // resources/read: what the content must be
+    bool acknowledged = false;                   // of a subscription: told once
+    bool ended = false;                          // of a subscription: its end was told once
     std::optional<Id> progress_token = {};
   };
   enum class Own : std::uint8_t { list, discover };
+  struct OwnRequest {
+    Own own = Own::list;
+    catalog::ListKind kind = catalog::ListKind::tools;
+  };
   struct Held {
     Message message = {};
+    catalog::ListKind kind = catalog::ListKind::tools;
     std::uint64_t epoch = 0;  // released by a walk that began at this epoch or later
     Instant deadline = {};
     Instant last_deadline = {};
@@ -90,6 +101,20 @@ class Session::Impl {
     std::set<std::string> ids = {};  // own requests in flight
     wire::Era era = wire::Era::handshake;
     std::string meta = {};  // _meta of own requests, stateless era
+  };
+  // What is known of one live list.
+  struct Learning {
+    catalog::ListKind kind = catalog::ListKind::tools;
+    std::uint64_t epoch = 1;      // grows with every wish for a new look at the live list
+    std::uint64_t use_epoch = 1;  // what calls and reads wait for: the epoch of the latest list_changed
+    std::uint64_t view_epoch = 0;
+    LiveList live = {};  // of the latest complete walk
+    std::optional<Walk> walk = {};
+    std::optional<Instant> relist_at = {};
+    std::optional<Instant> walked_at = {};      // when the latest walk ended
+    std::optional<Instant> walk_due = {};       // of a walk that the server caused and that may wait
+    std::string recorded = {};                  // the latest `catalog` record
+    std::optional<std::string> announced = {};  // digest of the list that the client last got
   };
   enum class Handshake : std::uint8_t { none, asked, answered, initialized };
 
@@ -119,7 +144,7 @@ class Session::Impl {
   std::optional<wire::Revision> admit_era(const Message& message);
   bool offered(wire::Revision revision, const Message& message) const;
   void remember_stateless_meta(const Message& message);
-  void on_list(Message message);
+  void on_list(Message message, catalog::ListKind kind);
   void on_cancelled(Message message);
   void forward_request(Message message, Outstanding outstanding);
   std::string client_line(Message message);
@@ -135,12 +160,44 @@ class Session::Impl {
   void record_call(const Message& message, std::string_view decision, std::optional<Errc> reason,
                    std::string_view because, const ToolView* tool);
 
+  // items.cpp
+  void on_prompt(Message message);
+  void on_resource(Message message);
+  void on_completion(Message message);
+  void on_listen(Message message);
+  void decide_held(Message message, catalog::ListKind kind);
+  struct ItemRefusal {
+    Errc code = Errc::tool_not_reviewed;
+    std::string because = {};  // for audit
+    std::string detail = {};   // for the client
+  };
+  struct ItemJudgement {
+    std::optional<catalog::ListKind> missing = {};  // this list has to be learned first
+    std::optional<ItemRefusal> refusal = {};
+    std::string because = {};
+    bool flagged = false;
+    std::string interface_of = {};  // of a `ui://` resource: the tool, and what the content must be
+    std::string interface_digest = {};
+  };
+  std::optional<ItemRefusal> judge_item(std::optional<Errc> refusal, const policy::Verdict& verdict) const;
+  ItemJudgement judge_prompt(const std::string& name) const;
+  ItemJudgement judge_resource(const std::string& uri) const;
+  ItemJudgement judge_interface(const std::string& uri) const;
+  void settle_item(Message message, catalog::ListKind kind, const std::string& key, const ItemJudgement& judgement);
+  void refuse_item(const Message& message, catalog::ListKind kind, std::string_view key, const ItemRefusal& refusal);
+  void pass_item(Message message, catalog::ListKind kind, std::string_view key, const ItemJudgement& judgement);
+  void record_item(const Message& message, catalog::ListKind kind, std::string_view key, std::string_view decision,
+                   std::optional<Errc> reason, std::string_view because);
+  bool is_watched(std::string_view uri) const;
+
   // from_server.cpp
   void on_server_refused(wire::Refused refused);
   void on_server_overlong(const wire::OverlongLine& line);
   void on_server_message(Message message);
   void on_server_request(Message message);
   void on_server_notification(Message message);
+  std::string_view unasked(const Message& message);
+  void on_list_changed(std::string_view method, wire::Era era);
   void on_server_reply(Message message);
   void on_call_reply(Message message, const Outstanding& call);
   void on_initialize_reply(Message message);
@@ -152,26 +209,38 @@ class Session::Impl {
   void forget_token(const Outstanding& request);
 
   // learning.cpp
-  bool learned(std::uint64_t epoch) const { return view_.has_value() && view_epoch_ >= epoch; }
-  void hold(Message message);
-  void want_walk(wire::Era era);
-  void start_walk(wire::Era era);
-  void walk_failed(Error error);
-  void walk_finished();
+  Learning& list(catalog::ListKind kind) { return lists_.at(static_cast<std::size_t>(kind)); }
+  const Learning& list(catalog::ListKind kind) const { return lists_.at(static_cast<std::size_t>(kind)); }
+  const std::optional<ItemListView>& items(catalog::ListKind kind) const {
+    return items_.at(static_cast<std::size_t>(kind));
+  }
+  bool learned(catalog::ListKind kind, std::uint64_t epoch) const;
+  bool usable(catalog::ListKind kind) const { return learned(kind, list(kind).use_epoch); }
+  void hold(Message message, catalog::ListKind kind);
+  void want_walk(catalog::ListKind kind, wire::Era era);
+  void want_other_walks(wire::Era era);
+  void start_walk(Learning& list, wire::Era era);
+  void continue_walk(Learning& list);
+  void walk_failed(catalog::ListKind kind, Error error);
+  void own_request_failed(const Id& id, Errc code, std::string_view what);
+  void walks_failed(const Error& error);
+  void walk_finished(Learning& list);
   void release_held();
-  void answer_list(const Message& message);
-  void announce_if_changed();
-  std::string listed_digest() const;
+  void answer_list(const Message& message, catalog::ListKind kind);
+  std::vector<const std::string*> served(catalog::ListKind kind) const;
+  void announce_if_changed(const Learning& list);
+  std::string listed_digest(catalog::ListKind kind) const;
   void note_drift(const std::vector<DriftNote>& notes);
   void record_drift(const DriftNote& note);
   bool server_is_busy() const;
   void refuse_held(const Held& held, const Error& error);
-  void learn_identity(const Identity& identity);
+  void learn_identity(Identity identity);
   void identity_unknown(std::string_view why);
-  void judge();
+  void judge(Learning& list);
   std::string own_id();
 
   // ending.cpp
+  void tick_lists();
   void client_ended();
   void close_server_input();
   void signal(SignalServer::Kind kind);
@@ -191,28 +260,22 @@ class Session::Impl {
   bool initialize_asked_ = false;
   bool stateless_seen_ = false;
   std::string stateless_meta_;            // _meta for our own requests, from the client's latest one
+  std::optional<Variables> variables_;    // when the snapshot has places for them
   std::optional<JudgedOpening> opening_;  // once the server has been heard
-  LiveTools live_;                        // of the latest complete walk
   std::map<Id, Outstanding> outstanding_;
   std::multiset<Id> progress_tokens_;
   std::deque<Id> cancelled_;         // answers to these are dropped
   std::map<Id, bool> server_pings_;  // requests of the server that the client has to answer; true: cancelled
 
-  std::map<std::string, Own> own_;  // our requests to the server
+  std::map<std::string, OwnRequest> own_;  // our requests to the server
   std::uint64_t own_count_ = 0;
-  std::uint64_t epoch_ = 1;       // grows with every wish for a new look at the live list
-  std::uint64_t call_epoch_ = 1;  // what calls wait for: the epoch of the latest list_changed
-  std::optional<Walk> walk_;
-  std::optional<CatalogView> view_;
-  std::uint64_t view_epoch_ = 0;
-  std::optional<Instant> relist_at_;
-  std::optional<Instant> walked_at_;  // when the latest walk ended
-  std::optional<Instant> walk_due_;   // of a walk that the server caused and that may wait
-  std::string recorded_catalog_;      // the latest `catalog` record
+  std::array<Learning, catalog::kListKinds.size()> lists_;
+  std::optional<CatalogView> view_;                                            // of the tools
+  std::array<std::optional<ItemListView>, catalog::kListKinds.size()> items_;  // of the rest
+  std::set<std::string> subscribed_;                                           // resources, in the handshake era
   std::set<std::string> recorded_drift_;
-  bool identity_blocked_ = false;         // sticky: calls are refused for the rest of the process
-  std::optional<std::string> announced_;  // digest of the list that the client last got
-  std::deque<Message> early_;             // what a client that does not wait for its handshake sent after `initialize`
+  bool identity_blocked_ = false;  // sticky: calls are refused for the rest of the process
+  std::deque<Message> early_;      // what a client that does not wait for its handshake sent after `initialize`
   std::deque<Held> held_;
   std::size_t held_bytes_ = 0;
   std::set<std::string> noticed_;

@@ -138,11 +138,26 @@ struct Drift {
   bool operator==(const Drift&) const = default;
 };
 
+// A value that may stand at marked places of reviewed text. The first four are told by their form, the next three are
+// known at launch, the last is a glob and needs a reason.
+struct Variable {
+  enum class Kind : std::uint8_t { path, date, integer, version, cwd, home, argument, pattern };
+  Kind kind = Kind::path;
+  std::size_t argument = 0;  // Kind::argument: index in launch.command
+  std::string pattern = {};
+  std::string reason = {};
+  Position position = {};
+  bool operator==(const Variable&) const = default;
+};
+
 struct Catalog {
   std::string snapshot = {};  // as written; empty: <policy name>.catalog.json beside the policy
   Missing missing = Missing::block;
   Drift drift = {};
   bool accept_unattended = false;
+  std::vector<std::string> trusted_keys = {};  // OpenSSH public keys as in the file; empty: no signature is asked for
+  std::map<std::string, Variable> variables = {};
+  std::vector<std::string> dynamic = {};  // URI globs of resources that are data, not catalog
   std::size_t max_pages = 64;
   std::size_t max_tools = 20'000;
   std::size_t max_bytes = 10'000'000;
@@ -168,6 +183,31 @@ struct Tools {
   bool operator==(const Tools&) const = default;
 };
 
+// ---- prompts and resources ----
+
+// Of those that the pin lets pass. Actions here are allow, flag, block and hide; there is nobody to confirm.
+struct Prompts {
+  Action standard = Action::allow;  // `default` in the file
+  Position position = {};
+  bool operator==(const Prompts&) const = default;
+};
+
+struct ResourceRule {
+  std::vector<std::string> uris = {};  // globs: * and ?, matched against the whole URI
+  Action action = Action::block;
+  Position position = {};
+  bool operator==(const ResourceRule&) const = default;
+};
+
+struct Resources {
+  Action standard = Action::allow;   // `default` in the file
+  Action templates = Action::block;  // of what only a template names
+  Position position = {};
+  Position templates_position = {};
+  std::vector<ResourceRule> rules = {};
+  bool operator==(const Resources&) const = default;
+};
+
 struct Messages {
   std::size_t max_bytes = 10'000'000;
   std::size_t max_depth = 128;
@@ -184,6 +224,8 @@ struct Policy {
   Isolation isolation = {};
   Catalog catalog = {};
   Tools tools = {};
+  Prompts prompts = {};
+  Resources resources = {};
   Messages messages = {};
   AuditArguments audit_arguments = AuditArguments::digest;
   bool operator==(const Policy&) const = default;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
 
 #include "formats/policy/sections.hpp"
@@ -36,6 +39,45 @@ policy::Drift read_drift(Faults& faults, const yaml::Node& node) {
   return drift;
 }
 
+// As they stand in a .pub file; a comment at the end is dropped. Nothing else may reach the file that ssh-keygen reads.
+std::optional<std::string> read_key(Faults& faults, const yaml::Node& node) {
+  constexpr std::array<std::string_view, 7> kTypes = {"ssh-ed25519",
+                                                      "sk-ssh-ed25519@openssh.com",
+                                                      "ecdsa-sha2-nistp256",
+                                                      "ecdsa-sha2-nistp384",
+                                                      "ecdsa-sha2-nistp521",
+                                                      "sk-ecdsa-sha2-nistp256@openssh.com",
+                                                      "ssh-rsa"};
+  const auto line = read_text(faults, node, "an item of catalog.trusted_keys");
+  if (!line) {
+    return std::nullopt;
+  }
+  const auto words = text::split(*line, ' ');
+  const auto is_base64 = [](std::string_view word) {
+    return word.size() >= 40 && std::ranges::all_of(word, [](char c) {
+             return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
+                    c == '/' || c == '=';
+           });
+  };
+  if (words.size() < 2 || std::ranges::find(kTypes, words[0]) == kTypes.end() || !is_base64(words[1])) {
+    faults.add(node.position, text::cat("no public key of SSH: ", quote(*line)),
+               "write it as it stands in a .pub file: \"ssh-ed25519 AAAA...\"");
+    return std::nullopt;
+  }
+  return text::cat(words[0], ' ', words[1]);
+}
+
+std::vector<std::string> read_keys(Faults& faults, const yaml::Node& node) {
+  std::vector<std::string> keys;
+  const auto* items = read_list(faults, node, "catalog.trusted_keys", ListEmptiness::allowed);
+  for (std::size_t i = 0; items != nullptr && i < items->size(); ++i) {
+    if (auto key = read_key(faults, (*items)[i])) {
+      keys.push_back(std::move(*key));
+    }
+  }
+  return keys;
+}
+
 }  // namespace
 
 policy::Catalog read_catalog(Faults& faults, const yaml::Node& node) {
@@ -57,9 +99,15 @@ policy::Catalog read_catalog(Faults& faults, const yaml::Node& node) {
     catalog.drift = read_drift(faults, drift->value);
   }
   section.boolean("accept_unattended", catalog.accept_unattended);
-  section.only_empty("trusted_keys", yaml::Kind::sequence);
-  section.only_empty("variables", yaml::Kind::mapping);
-  section.only_empty("dynamic", yaml::Kind::sequence);
+  if (const yaml::Member* keys = section.find("trusted_keys")) {
+    catalog.trusted_keys = read_keys(faults, keys->value);
+  }
+  if (const yaml::Member* variables = section.find("variables")) {
+    catalog.variables = read_variables(faults, variables->value);
+  }
+  if (const yaml::Member* dynamic = section.find("dynamic")) {
+    catalog.dynamic = read_uri_globs(faults, dynamic->value, "catalog.dynamic", ListEmptiness::allowed);
+  }
   section.integer("max_pages", catalog.max_pages, {1, 10'000});
   section.integer("max_tools", catalog.max_tools, {1, 100'000});
   section.size("max_bytes", catalog.max_bytes, {1'000, 100'000'000});

@@ -4,6 +4,7 @@
 // and what could be read into its result.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,13 @@ policy::Launch read_launch(Faults& faults, const yaml::Member& section);
 policy::Isolation read_isolation(Faults& faults, const yaml::Member& section);
 policy::Catalog read_catalog(Faults& faults, const yaml::Node& section);
 policy::Tools read_tools(Faults& faults, const yaml::Node& section);
+policy::Prompts read_prompts(Faults& faults, const yaml::Node& section);
+policy::Resources read_resources(Faults& faults, const yaml::Node& section);
+// A list of globs that are matched against whole URIs.
+std::vector<std::string> read_uri_globs(Faults& faults, const yaml::Node& list, std::string_view what,
+                                        ListEmptiness empty);
+// catalog.variables (variables.cpp).
+std::map<std::string, policy::Variable> read_variables(Faults& faults, const yaml::Node& section);
 policy::Messages read_messages(Faults& faults, const yaml::Node& section);
 // Only checked: this version blocks all that a server may ask of the client.
 void read_client_requests(Faults& faults, const yaml::Node& section);

@@ -2,9 +2,9 @@
 // The diff as one JSON object (docs/formats/diff.md), for programs. Escaped like files that people review.
 #include <array>
 
-#include "core/json/read.hpp"
 #include "core/json/write.hpp"
 #include "formats/reports/report.hpp"
+#include "formats/reports/words.hpp"
 
 namespace cordon::formats {
 
@@ -15,7 +15,8 @@ using catalog::ItemChange;
 using catalog::Place;
 
 void write_summary(json::Writer& writer, const catalog::Diff& diff) {
-  constexpr std::array kKinds = {ChangeKind::added, ChangeKind::changed, ChangeKind::cosmetic, ChangeKind::removed};
+  constexpr std::array kKinds = {ChangeKind::added, ChangeKind::changed, ChangeKind::cosmetic, ChangeKind::removed,
+                                 ChangeKind::renamed};
   writer.key("summary").begin_object();
   for (const ChangeKind kind : kKinds) {
     std::int64_t count = 0;
@@ -35,17 +36,29 @@ void write_place(json::Writer& writer, const Place& place) {
   if (!place.before.empty()) {
     writer.member_raw("before", place.before);
   }
+  writer.key("cues").begin_array();
+  for (const catalog::Cue& cue : place.cues) {
+    writer.begin_object();
+    writer.member_int("count", static_cast<std::int64_t>(cue.count));
+    writer.member("excerpt", cue.excerpt);
+    writer.member("name", cue.name);
+    writer.end_object();
+  }
+  writer.end_array();
   writer.member_bool("element", place.element);
   writer.member("pointer", place.pointer);
   writer.member("severity", catalog::name(place.severity));
+  writer.member("what", catalog::name(place.what));
   writer.end_object();
 }
 
 void write_change(json::Writer& writer, const ItemChange& change) {
   writer.begin_object();
+  writer.member_int("group", static_cast<std::int64_t>(change.group));
   writer.member("item", change.item);
   writer.member("kind", catalog::name(change.kind));
   writer.member("name", change.name);
+  writer.member("old_name", change.old_name);
   writer.member_int("omitted_places", static_cast<std::int64_t>(change.omitted_places));
   writer.key("places").begin_array();
   for (const Place& place : change.places) {
@@ -69,11 +82,7 @@ std::string render(const catalog::Diff& diff, const RenderOptions&) {
   write_summary(writer, diff);
   writer.member_int("version", 1);
   writer.end_object();
-  std::string text = writer.take();
-  const std::size_t size = text.size();
-  const Result<json::Document> document = json::read(std::move(text), {.max_bytes = size, .max_depth = 1024});
-  CORDON_ASSERT(document.has_value());
-  return json::pretty(document->root(), json::Escaping::reviewable) + "\n";
+  return reviewable_json(writer.take());
 }
 
 }  // namespace

@@ -2,18 +2,14 @@
 #include "formats/reports/paper.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "base/text.hpp"
+#include "formats/reports/words.hpp"
 
 namespace cordon::formats {
 
 namespace {
-
-std::string printable_whole(std::string_view untrusted) {
-  return text::printable(untrusted, std::numeric_limits<std::size_t>::max());
-}
 
 std::string_view colour_code(Tone tone) {
   switch (tone) {
@@ -23,6 +19,8 @@ std::string_view colour_code(Tone tone) {
       return "\x1b[1m";
     case Tone::dim:
       return "\x1b[2m";
+    case Tone::critical:
+      return "\x1b[1;7;31m";
     case Tone::high:
       return "\x1b[1;31m";
     case Tone::medium:
@@ -46,18 +44,7 @@ std::size_t point_length(std::string_view text, std::size_t offset) {
 
 Ink Ink::theirs(std::string_view untrusted, Tone tone) { return {printable_whole(untrusted), tone}; }
 
-Ink Ink::their_json(std::string_view json, Tone tone) {
-  std::string out;
-  for (std::size_t begin = 0;;) {
-    const std::size_t end = json.find('\\', begin);
-    out += printable_whole(json.substr(begin, end == std::string_view::npos ? end : end - begin));
-    if (end == std::string_view::npos) {
-      return {std::move(out), tone};
-    }
-    out += '\\';
-    begin = end + 1;
-  }
-}
+Ink Ink::their_json(std::string_view json, Tone tone) { return {printable_json(json), tone}; }
 
 Ink Ink::their_words(std::string_view untrusted, Tone tone) {
   const std::string shown = printable_whole(untrusted);

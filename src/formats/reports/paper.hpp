@@ -11,7 +11,7 @@
 
 namespace cordon::formats {
 
-enum class Tone : std::uint8_t { plain, strong, dim, high, medium, low, removed, added };
+enum class Tone : std::uint8_t { plain, strong, dim, critical, high, medium, low, removed, added };
 
 // A run of text that is safe to print, in one tone.
 class Ink {

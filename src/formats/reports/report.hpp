@@ -13,8 +13,9 @@
 namespace cordon::formats {
 
 struct RenderOptions {
-  bool colour = false;     // ANSI colours; for terminals only
-  std::size_t width = 80;  // columns, where a report is laid out in lines
+  bool colour = false;                    // ANSI colours; for terminals only
+  std::size_t width = 80;                 // columns, where a report is laid out in lines
+  std::string artifact = "catalog.json";  // the file that findings are about, where a format wants one
 };
 
 struct Report {

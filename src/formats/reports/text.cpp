@@ -2,18 +2,18 @@
 // The diff for a person at a terminal. Only our own headlines begin in column 0; what the server wrote stands behind
 // a bar. Tools that changed in the same way are one group, and each is named in full.
 #include <algorithm>
-#include <array>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <utility>
 
-#include "base/hash.hpp"
 #include "base/text.hpp"
+#include "core/catalog/cues.hpp"
+#include "core/catalog/groups.hpp"
 #include "core/json/read.hpp"
 #include "formats/reports/paper.hpp"
 #include "formats/reports/report.hpp"
 #include "formats/reports/word_diff.hpp"
+#include "formats/reports/words.hpp"
 
 namespace cordon::formats {
 
@@ -27,8 +27,9 @@ using catalog::Severity;
 constexpr std::string_view kBar = "    | ";
 constexpr std::string_view kBarRest = "    |   ";
 constexpr std::size_t kMaxValueBytes = 2'000;  // of one value or changed run of words
-constexpr std::size_t kMaxWholeBytes = 120;
-constexpr std::size_t kContextBytes = 48;  // of equal words around a change
+constexpr std::size_t kMaxPartBytes = 200;     // of one parameter of a tool that is new
+constexpr std::size_t kMarkWidth = 10;         // "CRITICAL" and two spaces
+constexpr std::size_t kContextBytes = 48;      // of equal words around a change
 
 Tone tone_of(Severity severity) {
   switch (severity) {
@@ -40,33 +41,10 @@ Tone tone_of(Severity severity) {
       return Tone::medium;
     case Severity::high:
       return Tone::high;
+    case Severity::critical:
+      return Tone::critical;
   }
   return Tone::plain;
-}
-
-std::string_view label_of(Severity severity) {
-  switch (severity) {
-    case Severity::info:
-      return "INFO    ";
-    case Severity::low:
-      return "LOW     ";
-    case Severity::medium:
-      return "MEDIUM  ";
-    case Severity::high:
-      return "HIGH    ";
-  }
-  return "";
-}
-
-std::string_view noun_of(std::string_view item) {
-  return item == "effect"              ? "effect class"
-         : item == "server_info"       ? "server identity"
-         : item == "protocol_versions" ? "protocol versions"
-                                       : item;
-}
-
-std::string_view verb_of(const ItemChange& change) {
-  return change.kind == ChangeKind::cosmetic ? "differs in form only" : catalog::name(change.kind);
 }
 
 // Quoted when it could be taken for more than one name.
@@ -86,21 +64,7 @@ Ink shown_name(const std::string& name) {
   return Ink::ours(quoted + "'", Tone::strong);
 }
 
-// The decoded string, when `json` is one.
-std::optional<std::string> string_in(const std::string& json) {
-  if (!json.starts_with('"')) {
-    return std::nullopt;
-  }
-  const Result<json::Document> document = json::read(json, {.max_bytes = json.size()});
-  return document ? std::optional(document->root().string()) : std::nullopt;
-}
-
 void add_all(std::vector<Ink>& inks, std::vector<Ink> more) { std::ranges::move(more, std::back_inserter(inks)); }
-
-// Worth a comparison word by word; a single word or address is better read whole.
-bool is_prose(std::string_view text) {
-  return text.size() > kMaxWholeBytes || text.find(' ') != std::string_view::npos;
-}
 
 enum class Keep : std::uint8_t { head, tail, both };
 
@@ -152,35 +116,53 @@ std::vector<Ink> word_line(const std::string& before, const std::string& after) 
 
 class Body {
  public:
-  explicit Body(const RenderOptions& options) : paper_(options.colour, options.width) {}
+  Body(Paper& paper, const catalog::Group& group) : paper_(paper), group_(group) {}
 
-  std::string of(const ItemChange& change) {
-    if (change.kind == ChangeKind::removed && change.item == "tool") {
-      return {};
+  void write() {
+    const ItemChange& change = *group_.items.front();
+    const bool tool = change.item == "tool";
+    if (!change.name.empty() && change.kind == ChangeKind::removed) {
+      return;
     }
     if (change.kind == ChangeKind::cosmetic) {
-      write_pointers(change);
-    } else if (change.kind == ChangeKind::added && change.item == "tool") {
-      write_definition(change.places.front().after);
+      write_pointers();
+    } else if (tool && change.kind == ChangeKind::added) {
+      const Place& place = *group_.places.front();
+      write_cues(place, kBar);
+      write_definition(place.after);
     } else {
-      for (const Place& place : change.places) {
-        write_place(place);
+      for (const Place* place : group_.places) {
+        write_place(*place);
       }
     }
-    if (change.omitted_places != 0) {
-      paper_.write(kBar, kBarRest, {Ink::ours(text::cat("… and ", change.omitted_places, " more places"), Tone::dim)});
+    if (group_.omitted_places != 0) {
+      paper_.write(kBar, kBarRest, {Ink::ours(text::cat("… and ", group_.omitted_places, " more places"), Tone::dim)});
     }
-    return paper_.take();
   }
 
  private:
-  void write_pointers(const ItemChange& change) {
+  void write_pointers() {
     std::vector<Ink> inks;
-    for (const Place& place : change.places) {
+    for (const Place* place : group_.places) {
       inks.push_back(Ink::ours(inks.empty() ? "" : ", "));
-      inks.push_back(Ink::theirs(place.pointer, Tone::dim));
+      inks.push_back(Ink::theirs(place->pointer, Tone::dim));
     }
     paper_.write(kBar, kBarRest, inks);
+  }
+
+  void write_cues(const Place& place, std::string_view first) {
+    for (const catalog::Cue& cue : place.cues) {
+      const Tone tone = tone_of(cue.least);
+      std::vector<Ink> inks = {Ink::ours("! ", tone), Ink::ours(catalog::cue_phrase(cue.name), tone)};
+      if (!cue.excerpt.empty()) {
+        inks.push_back(Ink::ours(": "));
+        inks.push_back(Ink::theirs(cue.excerpt));
+      }
+      if (cue.count > 1) {
+        inks.push_back(Ink::ours(text::cat("  (", cue.count, " times)"), Tone::dim));
+      }
+      paper_.write(first, kBarRest, inks);
+    }
   }
 
   void write_definition(const std::string& definition) {
@@ -190,26 +172,61 @@ class Body {
       return;
     }
     for (const json::Member member : document->root().members()) {
-      if (!member.key.string_equals("name")) {
-        std::vector<Ink> inks = {Ink::ours("+ ", Tone::added), Ink::their_json(member.key.raw(), Tone::added),
-                                 Ink::ours(": ", Tone::added)};
-        add_all(inks, shortened(Ink::their_json(member.value.raw(), Tone::added), kMaxValueBytes));
-        paper_.write(kBar, kBarRest, inks);
+      if (member.key.string_equals("inputSchema") && member.value.find("properties").is(json::Kind::object)) {
+        write_parameters(member.value);
+      } else if (!member.key.string_equals("name")) {
+        const bool text = member.value.is(json::Kind::string);
+        write_member("", member, text ? kMaxValueBytes : kMaxPartBytes);
       }
     }
   }
 
-  void write_place(const Place& place) {
-    if (!place.pointer.empty() && place.pointer != last_pointer_) {
-      const bool form = place.severity == Severity::info;
-      paper_.write(kBar, kBarRest,
-                   {Ink::theirs(place.pointer, Tone::strong), Ink::ours(form ? "  (form only)" : "", Tone::dim)});
-      last_pointer_ = place.pointer;
+  void write_member(std::string_view what, const json::Member& member, std::size_t max_bytes) {
+    std::vector<Ink> inks = {Ink::ours(text::cat("+ ", what), Tone::added),
+                             Ink::their_json(member.key.raw(), Tone::added), Ink::ours(": ", Tone::added)};
+    add_all(inks, shortened(Ink::their_json(member.value.raw(), Tone::added), max_bytes));
+    paper_.write(kBar, kBarRest, inks);
+  }
+
+  // One line or two for each; what is left out has been looked through for cues.
+  void write_parameters(const json::Value& schema) {
+    std::vector<std::string> required;
+    for (const json::Value element : schema.find("required").elements()) {
+      required.push_back(element.is(json::Kind::string) ? element.string() : std::string());
     }
-    const std::optional<std::string> before = string_in(place.before);
-    const std::optional<std::string> after = string_in(place.after);
-    if (before && after && !place.element && (is_prose(*before) || is_prose(*after))) {
-      paper_.write(kBarRest, kBarRest, word_line(*before, *after));
+    std::ranges::sort(required);
+    for (const json::Member parameter : schema.find("properties").members()) {
+      const bool is_required = std::ranges::binary_search(required, parameter.key.string());
+      write_member(is_required ? "required parameter " : "parameter ", parameter, kMaxPartBytes);
+    }
+    std::vector<Ink> rest;
+    for (const json::Member member : schema.members()) {
+      const std::string key = member.key.string();
+      if (key == "properties" || key == "required" || key == "$schema" ||
+          (key == "type" && member.value.is(json::Kind::string) && member.value.string_equals("object"))) {
+        continue;
+      }
+      rest.push_back(Ink::ours(rest.empty() ? "+ schema " : ", ", Tone::added));
+      rest.push_back(Ink::their_json(member.key.raw(), Tone::added));
+      rest.push_back(Ink::ours(": ", Tone::added));
+      add_all(rest, shortened(Ink::their_json(member.value.raw(), Tone::added), kMaxPartBytes));
+    }
+    if (!rest.empty()) {
+      paper_.write(kBar, kBarRest, rest);
+    }
+  }
+
+  void write_place(const Place& place) {
+    const std::string_view what = phrase(place);
+    if (!place.pointer.empty() && (place.pointer != last_pointer_ || what != last_phrase_)) {
+      paper_.write(kBar, kBarRest,
+                   {Ink::theirs(place.pointer, Tone::strong), Ink::ours(text::cat("  (", what, ')'), Tone::dim)});
+    }
+    last_pointer_ = place.pointer;
+    last_phrase_ = what;
+    write_cues(place, kBarRest);
+    if (const std::optional<Texts> texts = prose_of(place)) {
+      paper_.write(kBarRest, kBarRest, word_line(texts->before, texts->after));
       return;
     }
     write_value("- ", place.before, Tone::removed);
@@ -224,97 +241,40 @@ class Body {
     }
   }
 
-  Paper paper_;
+  Paper& paper_;
+  const catalog::Group& group_;
   std::string last_pointer_ = {};
+  std::string_view last_phrase_ = {};
 };
 
-// Changes that look the same but for the name.
-struct Group {
-  const ItemChange* first = nullptr;
-  std::vector<const std::string*> names = {};
-  std::string body = {};
-};
-
-std::vector<Group> grouped(const catalog::Diff& diff, const RenderOptions& options) {
-  std::vector<Group> groups;
-  std::map<Digest, std::size_t> index;
-  for (const ItemChange& change : diff.changes) {
-    std::string body = Body(options).of(change);
-    const std::string like =
-        text::cat(change.item, ' ', catalog::name(change.kind), ' ', catalog::name(change.severity), '\n', body);
-    const auto [found, is_new] = index.try_emplace(sha256(like), groups.size());
-    if (is_new) {
-      groups.push_back({.first = &change, .body = std::move(body)});
-    }
-    groups[found->second].names.push_back(&change.name);
-  }
-  return groups;
-}
-
-void write_group(Paper& paper, const Group& group) {
-  const ItemChange& change = *group.first;
-  const std::size_t count = group.names.size();
-  std::vector<Ink> inks = {Ink::ours(label_of(change.severity), tone_of(change.severity))};
-  const std::string_view noun = noun_of(change.item);
-  const bool class_lowered = change.item == "effect" && change.severity == Severity::high;
-  const std::string_view verb = class_lowered ? "lowered" : verb_of(change);
-  if (change.name.empty() && change.item != "tool") {
-    inks.push_back(Ink::ours(text::cat(noun, ' ', verb)));
-  } else if (count == 1) {
-    inks.push_back(Ink::ours(text::cat(noun, ' ', verb, ": ")));
-  } else {
-    const std::string_view plural = change.item == "tool" ? "tools" : "effect classes";
-    const bool cosmetic = change.kind == ChangeKind::cosmetic;
-    inks.push_back(Ink::ours(text::cat(count, ' ', plural, ' ', cosmetic ? "differ in form only" : verb,
-                                       change.kind == ChangeKind::changed ? " in the same way: " : ": ")));
-  }
-  for (std::size_t i = 0; i < count && !group.names[i]->empty(); ++i) {
-    inks.push_back(Ink::ours(i == 0 ? "" : ", "));
-    inks.push_back(shown_name(*group.names[i]));
-  }
-  paper.write("", "        ", inks);
-}
-
-void write_summary(Paper& paper, const catalog::Diff& diff) {
-  std::array<std::size_t, 4> tools = {};
-  std::size_t others = 0;
-  for (const ItemChange& change : diff.changes) {
-    if (change.item == "tool") {
-      ++tools[static_cast<std::size_t>(change.kind)];
-    } else {
-      ++others;
-    }
-  }
-  if (diff.changes.empty()) {
-    paper.write("", "", {Ink::ours("No difference.")});
-    return;
-  }
-  std::string line = diff.drifted() ? "Drift" : "No drift";
+void write_group(Paper& paper, const catalog::Group& group) {
+  std::string mark(label(group.severity));
+  mark.resize(kMarkWidth, ' ');
+  std::vector<Ink> inks = {Ink::ours(mark, tone_of(group.severity)), Ink::ours(headline(group))};
   const char* separator = ": ";
-  const auto add = [&](std::size_t count, std::string_view what) {
-    if (count != 0) {
-      line += text::cat(std::exchange(separator, ", "), count, ' ', what);
+  for (const ItemChange* change : group.items) {
+    if (change->name.empty()) {
+      continue;
     }
-  };
-  constexpr std::array kWords = {"added", "removed", "changed", "different in form"};
-  for (std::size_t i = 0; i < tools.size(); ++i) {
-    add(tools[i], text::cat(tools[i] == 1 ? "tool " : "tools ", kWords[i]));
+    inks.push_back(Ink::ours(std::exchange(separator, ", ")));
+    if (change->kind == ChangeKind::renamed) {
+      inks.push_back(shown_name(change->old_name));
+      inks.push_back(Ink::ours(" is now "));
+    }
+    inks.push_back(shown_name(change->name));
   }
-  add(others, others == 1 ? "other change" : "other changes");
-  paper.write("", "        ", {Ink::ours(line + ".", Tone::strong)});
+  paper.write("", "          ", inks);
+  Body(paper, group).write();
 }
 
 std::string render(const catalog::Diff& diff, const RenderOptions& options) {
-  Paper summary(options.colour, options.width);
-  write_summary(summary, diff);
-  std::string out = summary.take();
-  for (const Group& group : grouped(diff, options)) {
-    Paper paper(options.colour, options.width);
+  Paper paper(options.colour, options.width);
+  paper.write("", "          ", {Ink::ours(summary(diff), Tone::strong)});
+  for (const catalog::Group& group : catalog::groups_of(diff)) {
     paper.blank_line();
     write_group(paper, group);
-    out += paper.take() + group.body;
   }
-  return out;
+  return paper.take();
 }
 
 }  // namespace

@@ -53,8 +53,8 @@ TEST_CASE("a lowered class is of the highest severity") {
     snapshot.tools[0].effect = effect;
     return snapshot;
   };
-  CHECK(lines(diff(with_effect("destructive"), with_effect("read"))) == "high changed effect a\n");
-  CHECK(lines(diff(with_effect("unknown"), with_effect("write"))) == "high changed effect a\n");
+  CHECK(lines(diff(with_effect("destructive"), with_effect("read"))) == "critical changed effect a\n");
+  CHECK(lines(diff(with_effect("unknown"), with_effect("write"))) == "critical changed effect a\n");
   CHECK(lines(diff(with_effect("read"), with_effect("write"))) == "medium changed effect a\n");
   const Diff found = diff(with_effect("write"), with_effect("read"));
   CHECK(found.changes[0].places[0].before == "\"write\"");

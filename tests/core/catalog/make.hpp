@@ -4,10 +4,10 @@
 
 #include <doctest/doctest.h>
 
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/catalog/catalog.hpp"
 #include "core/catalog/diff.hpp"
@@ -36,9 +36,9 @@ inline Relation schemas(std::string_view before, std::string_view after) {
 }
 
 // A reviewed snapshot of tools given as JSON, each with the effect class `read` set by a reviewer.
-inline Snapshot snapshot_of(std::initializer_list<std::string_view> definitions) {
+inline Snapshot snapshot_of(const std::vector<std::string>& definitions) {
   Catalog live;
-  for (const std::string_view text : definitions) {
+  for (const std::string& text : definitions) {
     const Result<json::Document> document = json::read(std::string(text), {});
     REQUIRE(document.has_value());
     Result<Tool> tool = read_tool(document->root(), Leniency::plain);

@@ -103,3 +103,43 @@ TEST_CASE_FIXTURE(Fixture, "a list that changes while it is walked is walked aga
   CHECK(feed(R"({"jsonrpc":"2.0","id":"mcp-cordon/capture/2","result":{"tools":[]}})")
             .find(R"("id":"mcp-cordon/capture/3","method":"tools/list")") != std::string::npos);
 }
+
+TEST_CASE("every kind of list is walked, what is data or stands there twice is left out, and interfaces are read") {
+  CollectorConfig config{.version = "0"};
+  config.policy.catalog.dynamic = {"file:///data/*"};
+  Collector collector(std::move(config));
+  Instant now = {1'000};
+  const auto answer = [&](int id, const std::string& result) {
+    return shown(collector.feed(
+        R"({"jsonrpc":"2.0","id":"mcp-cordon/capture/)" + std::to_string(id) + R"(","result":)" + result + "}\n", now));
+  };
+  collector.start(now);
+  answer(1, R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{}},)"
+            R"("serverInfo":{"name":"s","version":"1"}})");
+  now = now + 300;
+  CHECK(shown(collector.tick(now)).find("tools/list") != std::string::npos);
+  CHECK(answer(2, R"({"tools":[{"name":"t","inputSchema":{},"_meta":{"ui":{"resourceUri":"ui://t"}}},)"
+                  R"({"name":"u","inputSchema":{},"_meta":{"ui":{"resourceUri":"ui://u"}}}]})")
+            .find("prompts/list") != std::string::npos);
+  CHECK(answer(3, R"({"prompts":[{"name":"p"},{"name":"bad","arguments":{}}]})").find("resources/list") !=
+        std::string::npos);
+  CHECK(answer(4, R"({"resources":[{"uri":"a://b","name":"n"},{"uri":"file:///data/x","name":"n"},)"
+                  R"({"uri":"a://c","name":"n"},{"uri":"a://c","name":"m"}]})")
+            .find("resources/templates/list") != std::string::npos);
+  CHECK(answer(5, R"({"resourceTemplates":[{"uriTemplate":"a://{x}","name":"n"}]})").find(R"("uri":"ui://t")") !=
+        std::string::npos);
+  CHECK(answer(6, R"({"contents":[{"uri":"ui://t","text":"x"}]})").find(R"("uri":"ui://u")") != std::string::npos);
+  CHECK(shown(collector.feed(R"({"jsonrpc":"2.0","id":"mcp-cordon/capture/7","error":{"code":-32602,"message":"no"}})"
+                             "\n",
+                             now)) == "SIGNAL\n");
+  collector.exited({}, now);
+  const auto catalog = collector.take_result();
+  REQUIRE(catalog);
+  CHECK(catalog->tools[0].interface.starts_with("sha256:"));
+  CHECK(catalog->tools[1].interface.empty());
+  REQUIRE(catalog->prompts.size() == 1);
+  CHECK(catalog->prompts[0].key == "p");
+  REQUIRE(catalog->resources.size() == 1);
+  CHECK(catalog->resources[0].key == "a://b");
+  REQUIRE(catalog->templates.size() == 1);
+}

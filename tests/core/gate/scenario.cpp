@@ -74,6 +74,9 @@ class Runner {
     parse(text);
     if (!without_snapshot_) {
       std::ranges::sort(snapshot_.tools, {}, &catalog::PinnedTool::name);
+      for (const catalog::ListKind kind : catalog::kItemKinds) {
+        std::ranges::sort(snapshot_.items(kind), {}, &catalog::PinnedItem::key);
+      }
       config_.snapshot = snapshot_;
     }
     session_.emplace(config_);
@@ -120,6 +123,32 @@ class Runner {
     if (verb == "pin") {
       return pin(line, rest);
     }
+    if (const auto kind = pin_verb(verb)) {
+      pin_item(line, *kind, rest);
+      return true;
+    }
+    if (verb == "pinned-interface") {
+      const auto parts = text::split(rest, ' ');
+      for (catalog::PinnedTool& tool : snapshot_.tools) {
+        if (tool.name == parts[0]) {
+          tool.interface = parts[1];
+        }
+      }
+      return true;
+    }
+    if (verb == "variable") {
+      variable(line, text::split(rest, ' '));
+      return true;
+    }
+    if (verb == "dynamic") {
+      config_.policy.catalog.dynamic.push_back(rest);
+      return true;
+    }
+    if (verb == "uri-rule" || verb == "items") {
+      const std::size_t last = rest.rfind('=');
+      item_policy(line, verb, rest.substr(0, last), *policy::action_from_name(rest.substr(last + 1)));
+      return true;
+    }
     if (verb == "snapshot") {
       without_snapshot_ = rest == "none";
       config_.policy.catalog.missing = policy::Missing::flag;
@@ -144,6 +173,56 @@ class Runner {
       return false;
     }
     return true;
+  }
+
+  static std::optional<catalog::ListKind> pin_verb(const std::string& verb) {
+    return verb == "pin-prompt"     ? std::optional(catalog::ListKind::prompts)
+           : verb == "pin-resource" ? std::optional(catalog::ListKind::resources)
+           : verb == "pin-template" ? std::optional(catalog::ListKind::templates)
+                                    : std::nullopt;
+  }
+
+  void pin_item(int line, catalog::ListKind kind, const std::string& definition) {
+    const auto document = json::read(definition, {});
+    const auto item = document ? catalog::read_item(kind, document->root())
+                               : Result<catalog::Item>(fail(Errc::catalog_invalid, "no JSON"));
+    if (!item) {
+      problem(line, "the pinned definition cannot be read: " + item.error().detail);
+      return;
+    }
+    snapshot_.items(kind).push_back({item->key, item->definition, catalog::item_digest(item->definition)});
+  }
+
+  // NAME KIND, or NAME = VALUE for one that is known; NAME @ ITEM KEY POINTER OFFSET LENGTH for a place.
+  void variable(int line, const std::vector<std::string_view>& parts) {
+    using Kind = policy::Variable::Kind;
+    const std::string name(parts[0]);
+    if (parts.size() == 7 && parts[1] == "@") {
+      snapshot_.variables.push_back({std::string(parts[2]), std::string(parts[3]), std::string(parts[4]),
+                                     number(parts[5]), number(parts[6]), name});
+    } else if (parts.size() == 3 && parts[1] == "=") {
+      config_.policy.catalog.variables[name].kind = Kind::home;
+      config_.known_values[name] = parts[2];
+    } else if (parts.size() == 2 && (parts[1] == "date" || parts[1] == "path")) {
+      config_.policy.catalog.variables[name].kind = parts[1] == "date" ? Kind::date : Kind::path;
+    } else {
+      problem(line, "unknown variable");
+    }
+  }
+
+  void item_policy(int line, const std::string& verb, const std::string& what, policy::Action action) {
+    policy::Policy& policy = config_.policy;
+    if (verb == "uri-rule") {
+      policy.resources.rules.push_back({{what}, action, {}});
+    } else if (what == "prompts") {
+      policy.prompts.standard = action;
+    } else if (what == "resources") {
+      policy.resources.standard = action;
+    } else if (what == "templates") {
+      policy.resources.templates = action;
+    } else {
+      problem(line, "unknown items");
+    }
   }
 
   bool pin(int line, const std::string& rest) {

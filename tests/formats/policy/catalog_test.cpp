@@ -68,10 +68,6 @@ TEST_CASE("each kind of drift takes its own actions only") {
 TEST_CASE("what the catalog of later versions can do is refused when asked for") {
   CHECK(faults("catalog: {missing: trust-first-use}\n") ==
         "4:20: catalog.missing: trust-first-use is not supported by this version");
-  CHECK(faults("catalog:\n  trusted_keys: [ssh-ed25519 AAAA]\n") ==
-        "5:3: catalog.trusted_keys is not supported by this version");
-  CHECK(faults("catalog:\n  variables: {x: path}\n") == "5:3: catalog.variables is not supported by this version");
-  CHECK(faults("catalog:\n  dynamic: [\"file://*\"]\n") == "5:3: catalog.dynamic is not supported by this version");
   CHECK(faults("catalog: {dynamic: {}}\n") == "4:20: catalog.dynamic must be a list, not a mapping");
   CHECK(faults("catalog: {variables: ~}\n") == "4:22: catalog.variables must be a mapping, not nothing");
 }

@@ -27,39 +27,49 @@ TEST_CASE("the whole object for one change, as documented") {
                  R"({"tools":[{"name":"t","inputSchema":{"required":["a","b"]},"x":1.0}]})") == R"({
   "changes": [
     {
+      "group": 0,
       "item": "tool",
       "kind": "changed",
       "name": "t",
+      "old_name": "",
       "omitted_places": 0,
       "places": [
         {
-          "after": "b",
-          "element": true,
-          "pointer": "/inputSchema/required",
-          "severity": "medium"
-        },
-        {
           "after": 1.0,
+          "cues": [],
           "element": false,
           "pointer": "/x",
-          "severity": "medium"
+          "severity": "medium",
+          "what": "member_changed"
+        },
+        {
+          "after": "b",
+          "cues": [],
+          "element": true,
+          "pointer": "/inputSchema/required",
+          "severity": "low",
+          "what": "constraint_tightened"
         }
       ],
       "severity": "medium"
     },
     {
+      "group": 0,
       "item": "tool",
       "kind": "removed",
       "name": "u",
+      "old_name": "",
       "omitted_places": 0,
       "places": [
         {
           "before": {
             "name": "u"
           },
+          "cues": [],
           "element": false,
           "pointer": "",
-          "severity": "low"
+          "severity": "low",
+          "what": "item_removed"
         }
       ],
       "severity": "low"
@@ -71,7 +81,8 @@ TEST_CASE("the whole object for one change, as documented") {
     "added": 0,
     "changed": 1,
     "cosmetic": 0,
-    "removed": 1
+    "removed": 1,
+    "renamed": 0
   },
   "version": 1
 }

@@ -13,7 +13,7 @@ const HINTS = {
 };
 
 // Capabilities that this version takes out of what a server declares.
-const TAKEN_OUT = ['prompts', 'resources', 'completions', 'tasks'];
+const TAKEN_OUT = ['tasks'];
 
 export const capabilitiesThroughProxy = (capabilities) =>
   Object.fromEntries(Object.entries(capabilities).filter(([name]) => !TAKEN_OUT.includes(name)));

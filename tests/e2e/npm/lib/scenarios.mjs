@@ -5,7 +5,7 @@ import path from 'node:path';
 import { EmptyResultSchema, ListPromptsResultSchema, ListResourcesResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { MODERN } from './clients.mjs';
 import { assert } from './runner.mjs';
-import { assertMethodRefused, assertRefused, assertUnknownTool } from './results.mjs';
+import { assertMethodRefused, assertRefused, assertUnknownTool, withoutOurMeta } from './results.mjs';
 
 // Times of day and dates differ from run to run.
 const steady = (value) =>
@@ -53,19 +53,44 @@ export async function recordCancellation(session, tool, args) {
   return { cancelled: Boolean(outcome.error), soon: Date.now() - started < 10_000 };
 }
 
-// Asks for what this version does not let through. Requests are made by hand: clients do not send what is not declared.
+// Prompts and resources, by their lists and by use.
+export async function recordItems(session) {
+  const offered = session.client.getServerCapabilities();
+  const seen = {};
+  if (offered.prompts) {
+    const { prompts } = await session.client.listPrompts();
+    seen.prompts = prompts;
+    seen.got = {};
+    for (const prompt of prompts) {
+      const given = Object.fromEntries((prompt.arguments ?? []).map(({ name }) => [name, '1']));
+      seen.got[prompt.name] = steady(await session.outcome(session.client.getPrompt({ name: prompt.name, arguments: given })));
+    }
+  }
+  if (offered.resources) {
+    const { resources } = await session.client.listResources();
+    seen.resources = resources;
+    seen.read = {};
+    for (const { uri } of resources.slice(0, 5)) {
+      seen.read[uri] = steady(await session.outcome(session.client.readResource({ uri })));
+    }
+    seen.templates = (await session.client.listResourceTemplates()).resourceTemplates;
+  }
+  return withoutOurMeta(seen);
+}
+
+// Asks for what is not offered. Requests are made by hand: clients do not send what is not declared.
 export async function recordOtherMethods(session) {
+  const offered = session.client.getServerCapabilities();
   const request = (method, params, schema) =>
     session.outcome(
       session.generation === 1
         ? session.client.request({ method, params }, schema)
         : session.client.request({ method, params }),
     );
-  const outcomes = {
-    'prompts/list': await request('prompts/list', {}, ListPromptsResultSchema),
-    'resources/list': await request('resources/list', {}, ListResourcesResultSchema),
-  };
-  if (session.era !== MODERN) {
+  const outcomes = {};
+  if (!offered.prompts) outcomes['prompts/list'] = await request('prompts/list', {}, ListPromptsResultSchema);
+  if (!offered.resources) outcomes['resources/list'] = await request('resources/list', {}, ListResourcesResultSchema);
+  if (session.era !== MODERN && !offered.resources?.subscribe) {
     outcomes['resources/subscribe'] = await request('resources/subscribe', { uri: 'demo://x' }, EmptyResultSchema);
   }
   return outcomes;
@@ -84,6 +109,8 @@ const everything = {
   args: () => [],
   async record(session) {
     const basics = await recordBasics(session);
+    // Before a tool adds resources of this session, which nobody reviewed.
+    const items = await recordItems(session);
     const calls = await callAll(session, [
       ['echo', 'echo', { message: 'h\u00e9 "quoted" \u2028 \\ \n \u{1f600}' }],
       ['sum', 'get-sum', { a: 0.1, b: -0 }],
@@ -113,6 +140,7 @@ const everything = {
       progress: await recordProgress(session, 'trigger-long-running-operation', { duration: 0.3, steps: 3 }),
       cancellation: await recordCancellation(session, 'trigger-long-running-operation', { duration: 20, steps: 40 }),
       after: await session.tryCall('echo', { message: 'still here' }),
+      items,
       others: await recordOtherMethods(session),
     };
   },

@@ -52,6 +52,19 @@ export async function drift(context, kinds) {
         assert.equal((await session.call('add', { a: 1, b: 2 })).content[0].text, '3');
       }));
 
+    await test(`a prompt that changed, ${kind}: listed as reviewed, refused; resources as reviewed`, () =>
+      afterReview(context, 'drift-prompt', 'prompt', kind, async (session) => {
+        const use = session.client.getPrompt({ name: 'greet', arguments: { who: 'Ada' } });
+        assert.match((await session.outcome(use)).error?.message ?? '', /tool_changed/);
+        const { prompts } = await session.client.listPrompts();
+        assert.deepEqual(prompts.map(({ description }) => description), ['Greets']);
+        const read = async (uri) => session.outcome(session.client.readResource({ uri }));
+        assert.equal((await read('demo://notes/1')).result?.contents[0].text, 'prompt');
+        assert.match((await read('demo://notes/2')).error?.message ?? '', /tool_blocked/); // by a template only
+        assert.match((await read('file:///etc/passwd')).error?.message ?? '', /Unknown resource/);
+        await assertOthersWork(session);
+      }));
+
     await test(`instructions that changed, ${kind}: the reviewed ones are served`, () =>
       afterReview(context, 'drift-instructions', 'instructions', kind, async (session) => {
         assert.equal(session.client.getInstructions(), 'Add with `add`.');

@@ -8,6 +8,7 @@ import {
   callAll,
   recordBasics,
   recordCancellation,
+  recordItems,
   recordOtherMethods,
   recordProgress,
 } from '../lib/scenarios.mjs';
@@ -61,6 +62,7 @@ async function record(session) {
     await session.until(() => session.logs.length > 0, 'a log message');
     seen.log = session.logs.at(-1);
   }
+  seen.items = await recordItems(session);
   seen.others = await recordOtherMethods(session);
   return seen;
 }
@@ -84,7 +86,7 @@ async function compare(context, kind) {
         assert.ok(!accepted, JSON.stringify(outcome));
       },
     });
-    for (const key of ['progress', 'cancellation', 'log']) assert.deepEqual(seen[key], direct[key], key);
+    for (const key of ['progress', 'cancellation', 'log', 'items']) assert.deepEqual(seen[key], direct[key], key);
     assert.deepEqual(seen.after.result.content, direct.after.result.content);
     for (const outcome of Object.values(seen.others)) assertMethodRefused(outcome);
     assert.deepEqual(session.asked, [], 'nothing is asked of the client');

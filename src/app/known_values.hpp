@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What catalog.variables of a policy are known to be in one launch, as the server sees it.
+
+#include <map>
+#include <string>
+
+#include "app/launch_plan.hpp"
+#include "core/policy/policy.hpp"
+
+namespace cordon::app {
+
+// Name of a variable of kind cwd, home or argument → value. One that the launch does not have is left out.
+std::map<std::string, std::string> known_values(const policy::Policy& policy, const PreparedLaunch& launch);
+
+}  // namespace cordon::app

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Interface resources (`ui://`): a tool names one, and its content is pinned with the tool.
+
+#include <optional>
+#include <string>
+
+#include "core/json/value.hpp"
+
+namespace cordon::catalog {
+
+// The `ui://` address that a definition names: `_meta.ui.resourceUri`, or the older `_meta["ui/resourceUri"]`. Nothing
+// when there is none, it is no such address, or the two differ.
+std::optional<std::string> interface_of(const json::Value& definition);
+
+// "sha256:…" over the canonical text of `contents` in a result of resources/read; nothing when that is no array.
+std::optional<std::string> contents_digest(const json::Value& result);
+
+}  // namespace cordon::catalog

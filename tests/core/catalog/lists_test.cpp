@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/catalog/lists.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "core/catalog/compare.hpp"
+#include "core/catalog/diff.hpp"
+#include "core/catalog/interface.hpp"
+#include "core/json/read.hpp"
+
+using namespace cordon;
+using catalog::ListKind;
+
+namespace {
+
+std::string read(ListKind kind, const std::string& text) {
+  const auto document = json::read(text, {});
+  REQUIRE(document.has_value());
+  const auto item = catalog::read_item(kind, document->root());
+  return item ? item->key + " " + item->definition : "! " + item.error().detail;
+}
+
+std::optional<std::string> interface_in(const std::string& text) {
+  return catalog::interface_of(json::read(text, {})->root());
+}
+
+}  // namespace
+
+TEST_CASE("an item is read with all its members, known or not") {
+  CHECK(read(ListKind::prompts, R"({"name":"a","x-other":[1.0],"_meta":{"b":1},"arguments":[{"name":"q","z":1}]})") ==
+        R"(a {"_meta":{"b":1},"arguments":[{"name":"q","z":1}],"name":"a","x-other":[1.0]})");
+  CHECK(read(ListKind::resources, R"({"uri":"a://b","name":"n"})") == R"(a://b {"name":"n","uri":"a://b"})");
+  CHECK(read(ListKind::templates, R"({"uriTemplate":"a://{b}","name":"n"})") ==
+        R"(a://{b} {"name":"n","uriTemplate":"a://{b}"})");
+}
+
+TEST_CASE("what a client could not read, or readers would read differently, is no item") {
+  CHECK(read(ListKind::prompts, R"([])") == "! a prompt needs a 'name' that is a string");
+  CHECK(read(ListKind::prompts, R"({"name":""})") == "! 'name' of a prompt is empty or longer than 256 bytes");
+  CHECK(read(ListKind::prompts, R"({"name":"a","arguments":{}})") == "! 'arguments' must be an array");
+  CHECK(read(ListKind::prompts, R"({"name":"a","arguments":[{}]})") ==
+        "! each argument must be an object with a string 'name'");
+  CHECK(read(ListKind::prompts, R"({"name":"a","Description":"x"})") ==
+        "! member 'Description' reads as 'description' where case does not count");
+  CHECK(read(ListKind::prompts, R"({"name":"a","arguments":[{"name":"b","Required":true}]})").starts_with("! member"));
+  CHECK(read(ListKind::resources, R"({"uri":"a://b"})") == "! 'name' must be a string");
+  CHECK(read(ListKind::resources, R"({"uri":"a\u0000","name":"n"})").starts_with("! 'uri' of a resource has a lone"));
+  CHECK(
+      read(ListKind::resources, R"({"uri":"a://b","name":"n","annotations":{"Audience":[]}})").starts_with("! member"));
+  CHECK(read(ListKind::templates, R"({"uri":"a://b","name":"n"})") ==
+        "! a resource template needs a 'uriTemplate' that is a string");
+}
+
+TEST_CASE("a tool names one interface, in either spelling, or none") {
+  CHECK(interface_in(R"({"_meta":{"ui":{"resourceUri":"ui://a/b"}}})") == "ui://a/b");
+  CHECK(interface_in(R"({"_meta":{"ui/resourceUri":"ui://a/b"}})") == "ui://a/b");
+  CHECK(interface_in(R"({"_meta":{"ui/resourceUri":"ui://a/b","ui":{"resourceUri":"ui://a/b"}}})") == "ui://a/b");
+  CHECK_FALSE(interface_in(R"({"_meta":{"ui/resourceUri":"ui://a/b","ui":{"resourceUri":"ui://a/c"}}})"));
+  CHECK_FALSE(interface_in(R"({"_meta":{"ui":{"resourceUri":"https://a/b"}}})"));
+  CHECK_FALSE(interface_in(R"({"_meta":{"ui":{"resourceUri":7}}})"));
+  CHECK_FALSE(interface_in(R"({"name":"a"})"));
+}
+
+TEST_CASE("items differ in whole texts, and the diff names each") {
+  catalog::Snapshot before;
+  before.prompts = {{"gone", R"({"name":"gone"})", {}}, {"kept", R"({"description":"a","name":"kept"})", {}}};
+  before.tools = {{.name = "t", .definition = R"({"inputSchema":{},"name":"t"})", .interface = "sha256:1"}};
+  catalog::seal(before);
+  catalog::Snapshot after = before;
+  CHECK(catalog::diff(before, after).changes.empty());
+  after.prompts = {{"kept", R"({"description":"b","name":"kept"})", {}}};
+  after.resources = {{"a://b", R"({"name":"n","uri":"a://b"})", {}}};
+  after.tools[0].interface = "sha256:2";
+  catalog::seal(after);
+  CHECK(before.digest != after.digest);
+  std::string told;
+  for (const catalog::ItemChange& change : catalog::diff(before, after).changes) {
+    told += change.item + " " + change.name + " " + std::string(name(change.kind)) + " " +
+            std::string(name(change.severity)) + "\n";
+  }
+  CHECK(told ==
+        "interface t changed high\n"
+        "prompt kept changed medium\n"
+        "resource a://b added medium\n"
+        "prompt gone removed low\n");
+}
+
+TEST_CASE("a catalog without items has the digest that it had before there were any") {
+  catalog::Snapshot snapshot;
+  catalog::seal(snapshot);
+  const std::string without = snapshot.digest;
+  snapshot.templates = {{"a://{b}", R"({"name":"n","uriTemplate":"a://{b}"})", {}}};
+  catalog::seal(snapshot);
+  CHECK(snapshot.digest != without);
+}

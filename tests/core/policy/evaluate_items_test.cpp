@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "core/policy/evaluate.hpp"
+
+using namespace cordon::policy;
+
+TEST_CASE("the first rule that matches a URI decides, else a word") {
+  Policy policy;
+  policy.file = "p.yaml";
+  policy.resources.rules = {{{"a://x/secret*"}, Action::block, {3, 5}}, {{"a://x/*", "b://*"}, Action::flag, {4, 5}}};
+  CHECK(evaluate_resource(policy, "a://x/secret1", ResourceOrigin::listed).because ==
+        "resource rule 1: block (p.yaml:3:5)");
+  CHECK(evaluate_resource(policy, "a://x/open", ResourceOrigin::by_template).action == Action::flag);
+  CHECK(evaluate_resource(policy, "b://y", ResourceOrigin::listed).action == Action::flag);
+  CHECK(evaluate_resource(policy, "c://y", ResourceOrigin::listed).because == "resources.default: allow (default)");
+  CHECK(evaluate_resource(policy, "c://y", ResourceOrigin::by_template).because ==
+        "resources.templates: block (default)");
+  policy.prompts = {Action::hide, {9, 1}};
+  CHECK(evaluate_prompt(policy).because == "prompts.default: hide (p.yaml:9:1)");
+}
+
+TEST_CASE("no glob permits a URI that a reader may take for another one") {
+  Policy policy;
+  policy.resources.standard = Action::block;
+  policy.resources.rules = {{{"file:///data/*"}, Action::allow, {}}};
+  policy.catalog.dynamic = {"file:///data/*"};
+  CHECK(evaluate_resource(policy, "file:///data/a", ResourceOrigin::listed).action == Action::allow);
+  CHECK(is_dynamic(policy.catalog, "file:///data/a%20b"));
+  for (const auto* uri : {"file:///data/../etc/passwd", "file:///data/./x", "file:///data/%2e%2e/x",
+                          "file:///data/%252e%252e/x", "file:///data/..%2fx", "file:///data/..%5cx", "file:///data/..",
+                          "file:///data/a\\b", "file:///data/a%0Ab", "file:///data/..?x", "file:///data/..#x"}) {
+    CAPTURE(uri);
+    CHECK(is_ambiguous_uri(uri));
+    CHECK(evaluate_resource(policy, uri, ResourceOrigin::listed).action == Action::block);
+    CHECK_FALSE(is_dynamic(policy.catalog, uri));
+  }
+  for (const auto* uri : {"file:///data/..a", "file:///data/a..", "a:b", "x://a?b=../c"}) {
+    CAPTURE(uri);
+    CHECK_FALSE(is_ambiguous_uri(uri));
+  }
+}
