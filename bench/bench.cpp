@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of docs/performance.md, as ratios from one run.
-// Usage: bench --relay FILE --echo FILE [--cordon FILE] [--srt FILE] [--rounds N] [--only NAME]
+// Usage: bench --relay FILE --echo FILE [--fetch FILE] [--cordon FILE] [--srt FILE] [--rounds N] [--only NAME]
 #include <signal.h>
 
 #include <cstdio>
@@ -28,6 +28,7 @@ constexpr Measurement kMeasurements[] = {
     {"memory", cordon::bench::measure_memory},
     {"catalog", cordon::bench::measure_catalog},
     {"stalled", cordon::bench::measure_stalled},
+    {"egress", cordon::bench::measure_egress},
 };
 
 Options read_options(int argc, char** argv) {
@@ -41,6 +42,8 @@ Options read_options(int argc, char** argv) {
       options.relay = value;
     } else if (name == "--echo") {
       options.echo = value;
+    } else if (name == "--fetch") {
+      options.fetch = value;
     } else if (name == "--srt") {
       options.srt = value;
     } else if (name == "--rounds") {
@@ -50,8 +53,10 @@ Options read_options(int argc, char** argv) {
     }
   }
   if (options.relay.empty() || options.echo.empty() || options.rounds < 1 || argc % 2 == 0) {
-    std::fputs("Usage: bench --relay FILE --echo FILE [--cordon FILE] [--srt FILE] [--rounds N] [--only NAME]\n",
-               stderr);
+    std::fputs(
+        "Usage: bench --relay FILE --echo FILE [--fetch FILE] [--cordon FILE] [--srt FILE] [--rounds N] [--only "
+        "NAME]\n",
+        stderr);
     std::exit(2);
   }
   return options;

@@ -4,7 +4,7 @@
 set -eu
 build=$(CDPATH='' cd -- "${1:-build}" && pwd)
 [ $# -eq 0 ] || shift
-set -- --relay "$build/bench/bench-relay" --echo "$build/bench/bench-echo-server" "$@"
+set -- --relay "$build/bench/bench-relay" --echo "$build/bench/bench-echo-server" --fetch "$build/bench/bench-fetch" "$@"
 work=$(mktemp -d)
 chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT INT TERM

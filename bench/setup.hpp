@@ -16,6 +16,7 @@ struct Options {
   std::string cordon = {};  // mcp-cordon; empty: only what needs no proxy is measured
   std::string relay = {};
   std::string echo = {};
+  std::string fetch = {};
   std::string srt = {};  // another sandbox launcher to compare with
   int rounds = 51;
   std::string only = {};  // one measurement by name
@@ -78,5 +79,6 @@ void measure_start(Setup& setup, Report& report);
 void measure_memory(Setup& setup, Report& report);
 void measure_catalog(Setup& setup, Report& report);
 void measure_stalled(Setup& setup, Report& report);
+void measure_egress(Setup& setup, Report& report);
 
 }  // namespace cordon::bench

@@ -115,6 +115,13 @@ std::string canonical(const Rule& rule) {
   return rule.private_addresses ? out + " private" : out;
 }
 
+// Who answers on lo answers at once or not at all: without hosts nobody does.
+std::string resolver_text(const Rules& rules) {
+  const bool answered = !rules.empty() && rules.mode == EgressMode::transparent;
+  return text::cat("nameserver ", to_string(kResolver),
+                   answered ? "\noptions timeout:2 attempts:2\n" : "\noptions timeout:1 attempts:1\n");
+}
+
 Result<Doors> plan_doors(const Rules& rules) {
   Doors out;
   if (rules.mode == EgressMode::proxy) {

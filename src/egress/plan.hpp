@@ -80,6 +80,8 @@ inline constexpr Ipv4 kFirstWildcard =
     ipv4(198, 19, 0, 1);  // names below a wildcard, in the order in which they are asked for
 inline constexpr Ipv4 kResolver = ipv4(127, 0, 0, 1);  // DNS, UDP and TCP; the only `nameserver` of /etc/resolv.conf
 inline constexpr std::uint16_t kResolverPort = 53;
+// Content of /etc/resolv.conf inside.
+std::string resolver_text(const Rules& rules);
 constexpr bool in_pool(Ipv4 address) {
   return (address.value >> (32 - kPoolBits)) == (kPool.value >> (32 - kPoolBits));
 }

@@ -179,6 +179,15 @@ Status check_wishes(const LaunchSpec& spec, const HostFacts& facts, const Engine
   if (allows_nested_userns(spec)) {
     return refusal({}, "not_offered", "containers have no user namespaces of their own here; use native");
   }
+  // Its namespaces are root's, and nobody else enters them to open doors.
+  if (!engine.is_podman && !facts.root() && !spec.network.empty()) {
+    return std::unexpected(
+        to_error({.backend = std::string(engine.name),
+                  .requirement = "network.hosts",
+                  .because = "isolation.network",
+                  .reason = "not_offered",
+                  .hint = "use podman, native or bubblewrap, start it as root, or write network: none"}));
+  }
   // Its mounts are made in another process, where owners cannot be mapped.
   if (!engine.is_podman && facts.root() && !spec.home_source.empty()) {
     return refusal({}, "running_as_root", "set launch.home: temporary, or start it as an ordinary user");
@@ -216,6 +225,9 @@ std::vector<ToolArgument> container_arguments(const Plan& plan, const LaunchSpec
   }
   out.at_launch("--mount", text::cat("type=bind,source={stage},target=", kContainerStage, ",readonly"));
   out.at_launch("--mount", text::cat("type=bind,source={folder}/socket,target=", kContainerSocket, ",readonly"));
+  if (plan.network.hosts()) {
+    out.at_launch("--mount", "type=bind,source={folder}/resolv.conf,target=/etc/resolv.conf,readonly");
+  }
   if (spec.image.reference == kEmptyImage) {
     out.at_launch("--rootfs", "{folder}/root");
     out.add({kContainerStage, kContainedWord});
@@ -248,6 +260,7 @@ Statements container_statements(const LaunchSpec& spec, const HostFacts& facts, 
               "isolation.require");
   }
   out.enforced("network.outside", "network namespace with lo only");
+  say_network(out, spec);
   out.enforced("processes.own", "pid namespace");
   out.enforced("processes.end", "own init; the container is removed by name");
   out.enforced("ipc.own", text::cat("ipc namespace", facts.landlock_abi >= 6 ? ", Landlock scopes" : ""));

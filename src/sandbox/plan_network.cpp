@@ -9,7 +9,7 @@
 namespace cordon::sandbox {
 namespace {
 
-constexpr std::array<std::string_view, 2> kOpensDoors = {"native", "bubblewrap"};
+constexpr std::array<std::string_view, 4> kOpensDoors = {"native", "bubblewrap", "podman", "docker"};
 
 bool has_wildcard(const egress::Rules& rules) {
   return std::ranges::any_of(rules.allow,
@@ -37,7 +37,7 @@ Status choose_network(Plan& plan, const LaunchSpec& spec) {
                                      .requirement = "network.hosts",
                                      .because = "isolation.network",
                                      .reason = "not_offered",
-                                     .hint = "use native or bubblewrap, or write network: none"}));
+                                     .hint = "use native, bubblewrap or podman, or write network: none"}));
   }
   auto doors = egress::plan_doors(spec.network);
   if (!doors) {

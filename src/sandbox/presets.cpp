@@ -130,13 +130,6 @@ void add_system(std::vector<ViewEntry>& view, const LaunchSpec& spec, const Host
   }
 }
 
-// Who answers on lo answers at once or not at all: without hosts nobody does.
-std::string resolver_file(const LaunchSpec& spec) {
-  const bool answered = !spec.network.empty() && spec.network.mode == egress::EgressMode::transparent;
-  return text::cat("nameserver ", egress::to_string(egress::kResolver),
-                   answered ? "\noptions timeout:2 attempts:2\n" : "\noptions timeout:1 attempts:1\n");
-}
-
 void add_etc(std::vector<ViewEntry>& view, const LaunchSpec& spec, const HostFacts& facts) {
   view.push_back(
       text_file("/etc/passwd", text::cat("root:x:0:0:root:/:/bin/false\n", kAccountInside, ":x:", facts.server_uid, ":",
@@ -145,7 +138,7 @@ void add_etc(std::vector<ViewEntry>& view, const LaunchSpec& spec, const HostFac
   view.push_back(text_file("/etc/hosts", text::cat("127.0.0.1 localhost ", kHostnameInside, "\n::1 localhost\n")));
   // "files dns" keeps nscd, resolved and mdns sockets out of play.
   view.push_back(text_file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"));
-  view.push_back(text_file("/etc/resolv.conf", resolver_file(spec)));
+  view.push_back(text_file("/etc/resolv.conf", egress::resolver_text(spec.network)));
 }
 
 }  // namespace

@@ -104,6 +104,25 @@ TEST_CASE("what podman is told besides") {
   CHECK(as_root.container.map_owners);
 }
 
+TEST_CASE("with allowed hosts a container has no other network, and our resolver file") {
+  LaunchSpec spec = spec_of(BackendChoice::docker);
+  spec.network.allow = {{.host = "api.test", .ports = {443}}};
+  CHECK(refusal(spec, host()).find("reason not_offered") != std::string::npos);
+  for (const BackendChoice backend : {BackendChoice::docker, BackendChoice::podman}) {
+    spec.backend = backend;
+    const Plan plan = plan_of(spec, host(true));
+    const std::string line = line_of(plan);
+    CHECK(line.find(" --network none ") != std::string::npos);
+    CHECK(line.find(" --cap-drop ALL ") != std::string::npos);
+    CHECK(line.find("--cap-add") == std::string::npos);
+    CHECK(line.find(" --mount type=bind,source={folder}/resolv.conf,target=/etc/resolv.conf,readonly ") !=
+          std::string::npos);
+    CHECK(find_guarantee(plan, "network.hosts")->strength == Strength::enforced);
+    CHECK(find_guarantee(plan, "network.names")->strength == Strength::enforced);
+    CHECK(plan.network.doors.listen.size() == 1);
+  }
+}
+
 TEST_CASE("no value of the environment and no argument of the server is in the client's command line") {
   for (const BackendChoice backend : {BackendChoice::podman, BackendChoice::docker}) {
     const Plan plan = plan_of(spec_of(backend), host());

@@ -16,6 +16,7 @@
 #include "base/text.hpp"
 #include "sandbox/container_client.hpp"
 #include "sandbox/stage/descriptor_set.hpp"
+#include "sandbox/stage/egress.hpp"
 
 namespace cordon::sandbox::stage {
 namespace {
@@ -225,6 +226,12 @@ Outcome hand_over(Stage& stage) {
   }
   if (who.uid != stage.plan.uid) {
     return refuse(text::cat("uid ", who.uid, " asked for the server's descriptors"));
+  }
+  if (stage.plan.network.hosts()) {
+    // Before there is anything that could use the namespace.
+    if (auto opened = open_container_doors(stage, peer.get(), who.pid); !opened) {
+      return opened;
+    }
   }
   if (auto sent = send_to_init(stage, peer.get()); !sent) {
     return sent;

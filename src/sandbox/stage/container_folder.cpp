@@ -34,7 +34,7 @@ constexpr std::string_view kNamePrefix = "mcp-cordon-";
 constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::size_t kRandomBytes = 8;
 
-constexpr std::array<const char*, 3> kFiles = {"socket", "seccomp.json", "nothing"};
+constexpr std::array<const char*, 4> kFiles = {"socket", "seccomp.json", "nothing", "resolv.conf"};
 constexpr std::array<const char*, 3> kFolders = {"empty", "grants", "root"};
 
 std::string random_word() {
@@ -169,6 +169,12 @@ Outcome make_container_folder(Stage& stage) {
   }
   if (auto put = put_file(stage, "nothing", {}, 0); !put) {
     return put;
+  }
+  if (stage.plan.network.hosts()) {
+    const std::string resolver = egress::resolver_text(stage.plan.network.rules);
+    if (auto put = put_file(stage, "resolv.conf", resolver, 0444); !put) {
+      return put;
+    }
   }
   return listen_for_init(stage);
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Doors in a network namespace that bubblewrap makes. It tells which process it has made there and waits; a process of
-// ours enters that namespace from outside, through the user namespace that owns it, which belongs to our uid. Inside
-// nobody could: there all capabilities are gone. The look from inside sees whether it was the right namespace.
+// Doors in a network namespace that somebody else makes. A process of ours enters it from outside, through the user
+// namespace that owns it, which belongs to our uid. Inside nobody could: there all capabilities are gone. The look from
+// inside sees whether it was the right namespace.
+//   bubblewrap tells which process it has made there, and waits;
+//   in a container, our own pid 1 asks for its descriptors, and gets them when the doors are open.
 #include <fcntl.h>
 #include <linux/nsfs.h>
 #include <net/if.h>
@@ -86,23 +88,33 @@ bool is_child_of(pid_t pid, pid_t parent) {
   return words.size() > 1 && words[1] == std::to_string(parent);
 }
 
-Outcome enter_network_of(const Stage& stage, pid_t pid, pid_t tool) {
+// Asked likewise: a process that has ended has no socket open, and the server does not run yet, so that this one is
+// nobody else's.
+bool is_connected(int peer) {
+  pollfd watched = {.fd = peer, .events = POLLRDHUP, .revents = 0};
+  return ::poll(&watched, 1, 0) == 0;
+}
+
+// `is_it`: whether the process with that number is the one that is meant.
+template <typename IsIt>
+Outcome enter_network_of(const Stage& stage, pid_t pid, IsIt is_it) {
   const std::string path = text::cat("/proc/", pid, "/ns/net");
   const UniqueFd network(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!network) {
     return failed(path, kReason);
   }
   struct stat status = {};
+  constexpr std::size_t kUser = 0;
   constexpr std::size_t kNet = 3;
-  if (!is_child_of(pid, tool) || ::fstat(network.get(), &status) != 0 ||
-      status.st_ino == stage.witness.namespaces.at(kNet)) {
+  if (!is_it() || ::fstat(network.get(), &status) != 0 || status.st_ino == stage.witness.namespaces.at(kNet)) {
     return refuse("the tool has made no network namespace", kReason);
   }
   const UniqueFd owner(::ioctl(network.get(), NS_GET_USERNS));
-  if (!owner) {
+  if (!owner || ::fstat(owner.get(), &status) != 0) {
     return failed("NS_GET_USERNS", kReason);
   }
-  if (::setns(owner.get(), CLONE_NEWUSER) != 0) {
+  // The engines of root make it in the one that we are in already.
+  if (status.st_ino != stage.witness.namespaces.at(kUser) && ::setns(owner.get(), CLONE_NEWUSER) != 0) {
     return failed("setns user", kReason);
   }
   if (::setns(network.get(), CLONE_NEWNET) != 0) {
@@ -136,26 +148,10 @@ Outcome wait_for_loopback(const Stage& stage) {
 struct Opened {
   std::vector<UniqueFd> sockets = {};
   AgentSockets agent = {};
-  bool tool_ended = false;
 };
 
-std::expected<Opened, Failure> open_from_outside(const Stage& stage, int info, pid_t tool, pid_t parent) {
-  Opened out;
-  const auto text = read_info(stage, info);
-  if (!text) {
-    return std::unexpected(text.error());
-  }
-  if (text->empty()) {
-    out.tool_ended = true;
-    return out;
-  }
-  const pid_t pid = pid_in(*text);
-  if (pid <= 0) {
-    return refuse("the tool tells no process", kReason);
-  }
-  if (auto outcome = enter_network_of(stage, pid, tool); !outcome) {
-    return std::unexpected(outcome.error());
-  }
+// In the namespace.
+std::expected<Opened, Failure> open_here(const Stage& stage, pid_t parent) {
   // Gaining capabilities has cleared it.
   if (!die_with_parent() || ::getppid() != parent) {
     return refuse("the guard is gone");
@@ -167,7 +163,7 @@ std::expected<Opened, Failure> open_from_outside(const Stage& stage, int info, p
   if (!sockets) {
     return std::unexpected(sockets.error());
   }
-  out.sockets = std::move(*sockets);
+  Opened out{.sockets = std::move(*sockets)};
   if (stage.plan.network.doors.agent) {
     if (auto outcome = out.agent.open(); !outcome) {
       return std::unexpected(outcome.error());
@@ -179,12 +175,31 @@ std::expected<Opened, Failure> open_from_outside(const Stage& stage, int info, p
   return out;
 }
 
-[[noreturn]] void serve_as_doorkeeper(Stage& stage, const Doorkeeper& doorkeeper, const Word& word, pid_t tool,
-                                      pid_t parent) {
+std::expected<Opened, Failure> open_from_outside(const Stage& stage, int info, pid_t tool, pid_t parent) {
+  const auto text = read_info(stage, info);
+  if (!text) {
+    return std::unexpected(text.error());
+  }
+  if (text->empty()) {
+    return Opened{};  // the tool has ended
+  }
+  const pid_t pid = pid_in(*text);
+  if (pid <= 0) {
+    return refuse("the tool tells no process", kReason);
+  }
+  if (auto outcome = enter_network_of(stage, pid, [&] { return is_child_of(pid, tool); }); !outcome) {
+    return std::unexpected(outcome.error());
+  }
+  return open_here(stage, parent);
+}
+
+// In a child of the guard: does what `open` does, says how it went, and ends or is the agent.
+template <typename Open>
+[[noreturn]] void serve_as_doorkeeper(Stage& stage, const Word& word, pid_t parent, Open open) {
   if (!die_with_parent() || ::getppid() != parent) {
     ::_exit(kFailureStatus);
   }
-  auto opened = open_from_outside(stage, doorkeeper.info_in.get(), tool, parent);
+  auto opened = open();
   if (!opened) {
     word.say(std::unexpected(opened.error()));
     ::_exit(kFailureStatus);
@@ -218,24 +233,35 @@ Outcome Doorkeeper::open() {
   return {};
 }
 
-Outcome keep_doors(Stage& stage, Doorkeeper doorkeeper, pid_t tool) {
-  doorkeeper.info_out.reset();
-  doorkeeper.block_in.reset();
+namespace {
+
+template <typename Open>
+Outcome send_doorkeeper(Stage& stage, Open open) {
   Word word;
   if (auto outcome = word.open(); !outcome) {
     return outcome;
-  }
-  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
-    return failed("prctl SUBREAPER");
   }
   const pid_t parent = ::getpid();
   stage.agent = fork_or_exit(stage, name(Step::egress));
   if (stage.agent == 0) {
     word.in.reset();
-    serve_as_doorkeeper(stage, doorkeeper, word, tool, parent);
+    serve_as_doorkeeper(stage, word, parent, [&] { return open(parent); });
   }
   const Outcome outcome = word.hear();
   stage.handover.reset();
+  return outcome;
+}
+
+}  // namespace
+
+Outcome keep_doors(Stage& stage, Doorkeeper doorkeeper, pid_t tool) {
+  doorkeeper.info_out.reset();
+  doorkeeper.block_in.reset();
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
+    return failed("prctl SUBREAPER");
+  }
+  const Outcome outcome = send_doorkeeper(
+      stage, [&](pid_t parent) { return open_from_outside(stage, doorkeeper.info_in.get(), tool, parent); });
   if (!outcome) {
     // Before the pipe that the tool's child waits at comes to its end. That child is ours when the tool is gone, and
     // may wait for ever.
@@ -246,6 +272,18 @@ Outcome keep_doors(Stage& stage, Doorkeeper doorkeeper, pid_t tool) {
   constexpr char kGoOn = '+';
   (void)!::write(doorkeeper.block_out.get(), &kGoOn, 1);
   return {};
+}
+
+Outcome open_container_doors(Stage& stage, int peer, pid_t init) {
+  if (init <= 0) {
+    return refuse("the container's processes are not seen here", kReason);
+  }
+  return send_doorkeeper(stage, [&](pid_t parent) -> std::expected<Opened, Failure> {
+    if (auto outcome = enter_network_of(stage, init, [&] { return is_connected(peer); }); !outcome) {
+      return std::unexpected(outcome.error());
+    }
+    return open_here(stage, parent);
+  });
 }
 
 }  // namespace cordon::sandbox::stage

@@ -52,6 +52,9 @@ struct Doorkeeper {
 // Opens the doors in the namespace of the tool's child and lets it go on; `tool`: its process.
 Outcome keep_doors(Stage& stage, Doorkeeper doorkeeper, pid_t tool);
 
+// Opens the doors in the namespace of a container's pid 1, which is at the other end of `peer` and waits.
+Outcome open_container_doors(Stage& stage, int peer, pid_t init);
+
 // attest_network.cpp: lo alone, and the routes and sockets of the plan alone.
 Outcome attest_network(const Stage& stage);
 

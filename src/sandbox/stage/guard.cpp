@@ -157,6 +157,8 @@ class OuterGuard {
       }
       if (readable(watched[4])) {
         if (const Outcome given = hand_over(stage_); !given) {
+          end_agent();
+          (void)end_container(stage_, child_, -1);
           report_and_exit(stage_, stage_.plan.backend, given.error());
         }
       }
@@ -242,10 +244,10 @@ class OuterGuard {
         stage_.agent = -1;  // names below a wildcard are reached no more
       }
       if (ended == child_) {
+        end_agent();
         if (stage_.plan.in_container()) {
           (void)end_container(stage_, -1, status);
         }
-        end_agent();
         (void)end_all(-1);
         finish(status);
       }
@@ -349,9 +351,9 @@ void guard_from_outside(Stage& stage, ToolProcess child) {
   let_go_of_standard_descriptors();
   // A tool that dies leaves its pid 1 to us: only when that is gone, too, are we done.
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  stage.handover.reset();
-  // Removing a container takes the rights that making it took.
+  // Removing a container takes the rights that making it took; its doors are opened when its pid 1 asks for them.
   if (!stage.plan.in_container()) {
+    stage.handover.reset();
     shed_privileges();
   }
   OuterGuard(stage, std::move(child)).run();
