@@ -140,8 +140,8 @@ Peek HttpHost::feed(std::span<const std::byte> bytes) {
 
 Peek HttpHost::judge() {
   if (!is_http_ && !head_.empty()) {
-    // Servers skip empty lines before a request, so that what begins with one could be anything.
-    if (head_.front() == '\r' || head_.front() == '\n') {
+    // Servers skip empty lines, and some blanks, before a request, so that what begins with one could be anything.
+    if (std::string_view(" \t\v\f\r\n").contains(head_.front())) {
       return Peek::malformed;
     }
     // What stands behind the first word, where lenient servers take more than a space.
