@@ -175,6 +175,10 @@ void Review::apply_tool(const ReviewItem& item, Snapshot& out) const {
   const PinnedTool* live = candidate_.find(name);
   PinnedTool tool = live != nullptr && item.change.item == "tool" ? *live : present ? *place : PinnedTool{};
   CORDON_ASSERT(tool.name == name);
+  // What an interface shows is an item of its own, with an answer of its own.
+  if (present && item.change.kind == catalog::ChangeKind::changed) {
+    tool.interface = place->interface;
+  }
   tool.effect = item.effect;
   tool.effect_source = unattended_ ? catalog::EffectSource::proposed : catalog::EffectSource::reviewer;
   if (present) {

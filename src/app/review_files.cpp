@@ -42,6 +42,10 @@ std::string introduce(const LoadedPolicy& loaded, const LoadedSnapshot& found, c
     return text::cat(out, "differences to the snapshot of ", text::printable(found.snapshot->reviewed_at, 64), " by ",
                      text::printable(found.snapshot->reviewer, 256), ".\n");
   }
+  if (found.unsigned_because) {
+    return text::cat(out, "nobody vouches for the present snapshot: it ",
+                     text::printable(found.unsigned_because->detail, 500), ". Everything is shown.\n");
+  }
   return out + (found.snapshot ? "no person has reviewed the present snapshot, so everything is shown.\n"
                                : "there is no snapshot yet, so everything is new.\n");
 }
@@ -60,26 +64,26 @@ Result<OpenReview> open_review(const ReviewRequest& request, ReviewScope scope) 
     return std::unexpected(found.error());
   }
   const LoadedSnapshot before = found ? *found : LoadedSnapshot{};
-  Result<catalog::Snapshot> candidate =
-      request.candidate_file.empty()
-          ? capture_candidate({request.caller, *loaded, request.client_command, request.version,
-                               before.snapshot ? &*before.snapshot : nullptr})
-          : candidate_from_file(request, *loaded);
+  const std::optional<catalog::Snapshot> ground = ground_of_review(before);
+  Result<catalog::Snapshot> candidate = request.candidate_file.empty()
+                                            ? capture_candidate({request.caller, *loaded, request.client_command,
+                                                                 request.version, ground ? &*ground : nullptr})
+                                            : candidate_from_file(request, *loaded);
   if (!candidate) {
     return std::unexpected(candidate.error());
   }
-  Review review(before.snapshot, std::move(*candidate), scope);
+  Review review(ground, std::move(*candidate), scope);
   std::string introduction = introduce(*loaded, before, review);
   if (!found) {
     introduction = text::cat("The present snapshot cannot be used: ", text::printable(found.error().to_string(), 2000),
                              '\n', introduction);
   }
   const bool must_write = !review.builds_on_review() || review.places_changed();
-  return OpenReview{std::move(*loaded), std::move(review), std::move(introduction), must_write};
+  return OpenReview{std::move(*loaded), std::move(review), std::move(introduction), must_write, before.digest};
 }
 
-Result<std::string> finish_review(const Caller& caller, const OpenReview& open, const std::string& reviewer,
-                                  bool unattended) {
+Result<StoredSnapshot> finish_review(const Caller& caller, const OpenReview& open, const std::string& reviewer,
+                                     bool unattended) {
   return store_snapshot(
       caller, open.loaded,
       open.review.result({reviewer, rfc3339(static_cast<std::int64_t>(std::time(nullptr))), unattended}));

@@ -25,13 +25,14 @@ struct OpenReview {
   std::string introduction = {};  // for the person, before the first item
   // The result counts even if there is nothing to decide: there was no snapshot of a person yet.
   bool must_write = false;
+  std::string digest = {};  // of the present file's bytes; empty without one
 };
 
 // launch_changed when a candidate file was captured from another launch than the policy describes now.
 Result<OpenReview> open_review(const ReviewRequest& request, ReviewScope scope);
 
-// Writes the snapshot; gives its path. file_unreadable, file_untrusted.
-Result<std::string> finish_review(const Caller& caller, const OpenReview& open, const std::string& reviewer,
-                                  bool unattended);
+// Writes the snapshot. file_unreadable, file_untrusted.
+Result<StoredSnapshot> finish_review(const Caller& caller, const OpenReview& open, const std::string& reviewer,
+                                     bool unattended);
 
 }  // namespace cordon::app

@@ -158,7 +158,11 @@ Status admit_snapshot(const LoadedPolicy& loaded, const LoadedSnapshot& found) {
   return {};
 }
 
-Result<std::string> store_snapshot(const Caller& caller, const LoadedPolicy& loaded, catalog::Snapshot snapshot) {
+std::optional<catalog::Snapshot> ground_of_review(const LoadedSnapshot& found) {
+  return found.unsigned_because ? std::nullopt : found.snapshot;
+}
+
+Result<StoredSnapshot> store_snapshot(const Caller& caller, const LoadedPolicy& loaded, catalog::Snapshot snapshot) {
   const SnapshotLocation location = snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot);
   snapshot.policy =
       location.bound ? catalog::PolicyBinding{loaded.location.path, loaded.digest} : catalog::PolicyBinding{};
@@ -168,20 +172,26 @@ Result<std::string> store_snapshot(const Caller& caller, const LoadedPolicy& loa
     }
   }
   // Nothing secret is in it, and a policy of root's may be used by everybody.
-  const Status written = run::write_atomic(location.path, formats::write_snapshot(snapshot),
-                                           {.replace = run::Replace::existing, .mode = 0644});
+  const std::string content = formats::write_snapshot(snapshot);
+  const Status written = run::write_atomic(location.path, content, {.replace = run::Replace::existing, .mode = 0644});
   if (!written) {
     return std::unexpected(written.error());
   }
-  return location.path;
+  return StoredSnapshot{location.path, sha256_text(content)};
 }
 
-Result<std::string> sign_snapshot(const Caller& caller, const LoadedPolicy& loaded, const std::string& key_file) {
+Result<std::string> sign_snapshot(const Caller& caller, const LoadedPolicy& loaded, const std::string& key_file,
+                                  std::string_view digest) {
   const std::string snapshot = snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot).path;
   const Result<run::TrustedFile> file =
       run::read_trusted(snapshot, {.max_bytes = formats::kCatalogFileLimits.max_bytes});
   if (!file) {
     return std::unexpected(file.error());
+  }
+  // Another program of the same user may have written it since.
+  if (sha256_text(file->content) != digest) {
+    return fail(Errc::snapshot_invalid, "is not what was reviewed: it has changed meanwhile", snapshot,
+                review_command(loaded));
   }
   // Never what could not count afterwards.
   if (const Result<catalog::Snapshot> read = formats::read_snapshot(file->content, snapshot);

@@ -48,11 +48,22 @@ Result<LoadedSnapshot> load_snapshot(const Caller& caller, const LoadedPolicy& l
 // May `run` go on with what was found? snapshot_missing, snapshot_unattended, and what keeps it from being signed.
 Status admit_snapshot(const LoadedPolicy& loaded, const LoadedSnapshot& found);
 
-// Writes the snapshot of `loaded` to where `review` puts it, atomically. Gives the path.
-Result<std::string> store_snapshot(const Caller& caller, const LoadedPolicy& loaded, catalog::Snapshot snapshot);
+// What a review may take for reviewed. Where the policy trusts keys, a file that none of them signed may be anybody's:
+// then nothing.
+std::optional<catalog::Snapshot> ground_of_review(const LoadedSnapshot& found);
 
-// Signs the present snapshot file of `loaded` as it is, into a file beside it. Gives that file's path.
-Result<std::string> sign_snapshot(const Caller& caller, const LoadedPolicy& loaded, const std::string& key_file);
+struct StoredSnapshot {
+  std::string path = {};
+  std::string digest = {};  // of the file's bytes
+};
+
+// Writes the snapshot of `loaded` to where `review` puts it, atomically.
+Result<StoredSnapshot> store_snapshot(const Caller& caller, const LoadedPolicy& loaded, catalog::Snapshot snapshot);
+
+// Signs the present snapshot file of `loaded` into a file beside it. Gives that file's path. `digest`: of the bytes
+// that were reviewed; snapshot_invalid when the file has others by now.
+Result<std::string> sign_snapshot(const Caller& caller, const LoadedPolicy& loaded, const std::string& key_file,
+                                  std::string_view digest);
 
 // A candidate file, under the trust checks: what is accepted from it steers us.
 Result<catalog::Snapshot> load_candidate(const std::string& path, const LoadedPolicy& loaded);

@@ -73,7 +73,7 @@ class ReviewCommand final : public Command {
     }
     if (open->review.items().empty() && !open->must_write) {
       print_err("mcp-cordon: nothing to review: the catalog is the one of the snapshot\n");
-      return sign_ ? sign(invocation, *open) : kFine;
+      return sign_ ? sign(invocation, *open, open->digest) : kFine;
     }
     if (accept_all_) {
       open->review.accept_all_unattended();
@@ -111,22 +111,24 @@ class ReviewCommand final : public Command {
 
   int write(const Invocation& invocation, const app::OpenReview& open) const {
     const std::string reviewer = reviewer_.empty() ? invocation.caller.account : reviewer_;
-    const Result<std::string> path = app::finish_review(invocation.caller, open, reviewer, accept_all_);
-    if (!path) {
-      return report(path.error());
+    const Result<app::StoredSnapshot> stored = app::finish_review(invocation.caller, open, reviewer, accept_all_);
+    if (!stored) {
+      return report(stored.error());
     }
-    print_err(text::cat("mcp-cordon: snapshot written to ", text::printable(*path), '\n'));
+    print_err(text::cat("mcp-cordon: snapshot written to ", text::printable(stored->path), '\n'));
     if (accept_all_) {
       print_err("mcp-cordon: no tool of it has a class from a person; review --all sets them\n");
     }
     if (!sign_ && !open.loaded.policy.catalog.trusted_keys.empty()) {
-      print_err("mcp-cordon: the policy wants a signature (catalog.trusted_keys); review --sign makes one\n");
+      print_err(
+          "mcp-cordon: the policy wants a signature (catalog.trusted_keys); review --sign shows everything again and "
+          "makes one\n");
     }
-    return sign_ ? sign(invocation, open) : kFine;
+    return sign_ ? sign(invocation, open, stored->digest) : kFine;
   }
 
-  int sign(const Invocation& invocation, const app::OpenReview& open) const {
-    const Result<std::string> path = app::sign_snapshot(invocation.caller, open.loaded, key_);
+  int sign(const Invocation& invocation, const app::OpenReview& open, std::string_view digest) const {
+    const Result<std::string> path = app::sign_snapshot(invocation.caller, open.loaded, key_, digest);
     if (!path) {
       return report(path.error());
     }

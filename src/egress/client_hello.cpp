@@ -10,7 +10,9 @@
 namespace cordon::egress {
 namespace {
 
+constexpr std::uint8_t kFirstRecord = 20;  // change of cipher, alert, handshake, data, heartbeat
 constexpr std::uint8_t kHandshakeRecord = 22;
+constexpr std::uint8_t kLastRecord = 24;
 constexpr std::uint8_t kMajorVersion = 3;
 constexpr std::size_t kMaxRecord = 16'384;
 constexpr std::uint8_t kClientHelloMessage = 1;
@@ -144,7 +146,8 @@ Peek ClientHello::take(std::uint8_t byte) {
 Peek ClientHello::take_header(std::uint8_t byte) {
   switch (head_++) {
     case 0:
-      if (byte != kHandshakeRecord) {
+      type_ = byte;
+      if (message_.empty() ? byte < kFirstRecord || byte > kLastRecord : byte != kHandshakeRecord) {
         return message_.empty() ? Peek::other : Peek::malformed;
       }
       return Peek::more;
@@ -152,7 +155,8 @@ Peek ClientHello::take_header(std::uint8_t byte) {
       if (byte != kMajorVersion) {
         return message_.empty() ? Peek::other : Peek::malformed;
       }
-      return Peek::more;
+      // Servers have been seen to skip an alert before the hello, which would then be no first words.
+      return type_ == kHandshakeRecord ? Peek::more : Peek::malformed;
     case 2:
       return Peek::more;
     case 3:

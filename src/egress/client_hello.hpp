@@ -40,6 +40,7 @@ class ClientHello {
 
   std::vector<std::uint8_t> message_ = {};  // handshake messages without the heads of records
   std::size_t head_ = 0;                    // bytes of the head of a record that were read
+  std::uint8_t type_ = 0;                   // of that record
   std::size_t length_high_ = 0;             // first half of the length of a record
   std::size_t left_ = 0;                    // bytes of the record still to come
   Peek state_ = Peek::more;

@@ -2,6 +2,7 @@
 #include "egress/http_host.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxMethod = 32;
 constexpr std::size_t kMaxRequestLine = 16'384;
+constexpr std::string_view kBlanks = " \t\v\f\r";
 constexpr std::string_view kEnd = "\r\n\r\n";
 
 // RFC 9110: what methods and names of fields consist of.
@@ -55,6 +57,24 @@ std::optional<RequestLine> request_line(std::string_view line) {
     return std::nullopt;
   }
   return RequestLine{line.substr(0, first), line.substr(first + 1, last - first - 1), line.substr(last + 1)};
+}
+
+// HTTP/0.9, which servers still take: "GET http://HOST/", with no field that would name the host. Lower case is left to
+// the caches and stores whose commands look like it.
+bool is_request_without_version(std::string_view line) {
+  constexpr std::array<std::string_view, 8> kMethods = {"DELETE", "GET",  "HEAD", "OPTIONS",
+                                                        "PATCH",  "POST", "PUT",  "TRACE"};
+  const std::size_t method_end = std::min(line.find_first_of(kBlanks), line.size());
+  const std::string_view method = line.substr(0, method_end);
+  std::string_view target = line.substr(std::min(line.find_first_not_of(kBlanks, method_end), line.size()));
+  const std::size_t target_end = target.find_first_of(kBlanks);
+  // OPTIONS is a word of other protocols, too: "OPTIONS rtsp://HOST/ RTSP/1.0".
+  if (std::ranges::find(kMethods, method) == kMethods.end() ||
+      (method == "OPTIONS" && target_end != std::string_view::npos)) {
+    return false;
+  }
+  target = target.substr(0, target_end);
+  return target.starts_with('/') || target.contains("://");
 }
 
 bool is_printable_target(std::string_view target) {
@@ -140,8 +160,8 @@ Peek HttpHost::feed(std::span<const std::byte> bytes) {
 
 Peek HttpHost::judge() {
   if (!is_http_ && !head_.empty()) {
-    // Servers skip empty lines before a request, so that what begins with one could be anything.
-    if (head_.front() == '\r' || head_.front() == '\n') {
+    // Servers skip empty lines, and some blanks, before a request, so that what begins with one could be anything.
+    if (std::string_view(" \t\v\f\r\n").contains(head_.front())) {
       return Peek::malformed;
     }
     // What stands behind the first word, where lenient servers take more than a space.
@@ -158,9 +178,9 @@ Peek HttpHost::judge() {
     std::string_view line = std::string_view(head_).substr(0, line_end);
     const bool strict = line.ends_with('\r');
     line = trimmed(strict ? line.substr(0, line.size() - 1) : line);
-    const std::size_t last = line.find_last_of(" \t\v\f\r");
+    const std::size_t last = line.find_last_of(kBlanks);
     if (last == std::string_view::npos || !text::lower_ascii(line.substr(last + 1)).starts_with("http/")) {
-      return Peek::other;
+      return is_request_without_version(line) ? Peek::malformed : Peek::other;
     }
     if (!strict) {
       return Peek::malformed;

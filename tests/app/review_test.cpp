@@ -399,3 +399,21 @@ TEST_CASE("other content of an interface is an item, and its tool keeps its clas
   CHECK(out.tools[0].interface == "sha256:2");
   CHECK(out.tools[0].effect == "read");
 }
+
+TEST_CASE("a changed tool that is accepted does not bring along the interface that is rejected") {
+  Snapshot base = reviewed_of({{"t", "x"}});
+  base.tools[0].interface = "sha256:1";
+  Snapshot candidate = candidate_of({{"t", "y"}});
+  candidate.tools[0].interface = "sha256:2";
+  Review review(base, candidate);
+  REQUIRE(review.items().size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    review.items()[i].change.item == "tool" ? review.accept(i) : review.reject(i);
+  }
+  const Snapshot out = review.result({"tester", kTime, false});
+  CHECK(out.tools[0].definition.find("\"y\"") != std::string::npos);
+  CHECK(out.tools[0].interface == "sha256:1");
+  review.accept(0);
+  review.accept(1);
+  CHECK(review.result({"tester", kTime, false}).tools[0].interface == "sha256:2");
+}

@@ -105,17 +105,21 @@ TEST_CASE("an untrusted snapshot is refused, not treated as missing") {
 TEST_CASE("a stored snapshot is found again") {
   const Fixture f;
   const LoadedPolicy loaded = f.loaded();
-  CHECK(store_snapshot(f.caller, loaded, snapshot_of("one")) == f.temp.at("proj/one.catalog.json"));
-  CHECK(load_snapshot(f.caller, loaded)->snapshot.has_value());
+  const Result<StoredSnapshot> stored = store_snapshot(f.caller, loaded, snapshot_of("one"));
+  REQUIRE(stored.has_value());
+  CHECK(stored->path == f.temp.at("proj/one.catalog.json"));
+  const Result<LoadedSnapshot> found = load_snapshot(f.caller, loaded);
+  CHECK(found->snapshot.has_value());
+  CHECK(found->digest == stored->digest);
 }
 
 TEST_CASE("the user's snapshot of a shipped policy counts for that policy's bytes alone") {
   const Fixture f;
   const std::string path = f.temp.file("prefix/share/mcp-cordon/policies/one.yaml", kPolicy);
   const LoadedPolicy loaded = *load_policy(f.caller, {"one", ""});
-  const Result<std::string> stored = store_snapshot(f.caller, loaded, snapshot_of("one"));
+  const Result<StoredSnapshot> stored = store_snapshot(f.caller, loaded, snapshot_of("one"));
   REQUIRE(stored.has_value());
-  CHECK(*stored == f.temp.at("home/.config/mcp-cordon/snapshots/one.catalog.json"));
+  CHECK(stored->path == f.temp.at("home/.config/mcp-cordon/snapshots/one.catalog.json"));
   CHECK(load_snapshot(f.caller, loaded)->snapshot.has_value());
 
   f.temp.file("prefix/share/mcp-cordon/policies/one.yaml", std::string(kPolicy) + "tools: {rules: []}\n");

@@ -7,7 +7,8 @@
 #include <iterator>
 
 #include "app/command_output.hpp"
-#include "app/review.hpp"
+#include "app/launch_plan.hpp"
+#include "app/review_files.hpp"
 #include "app/session_context.hpp"
 #include "app/temp_folder.hpp"
 #include "core/catalog/compare.hpp"
@@ -58,6 +59,9 @@ struct Fixture {
     out.unattended = unattended;
     return temp.file("proj/one.catalog.json", formats::write_snapshot(out));
   }
+  Result<std::string> sign(const LoadedPolicy& policy, const std::string& key) const {
+    return sign_snapshot(caller, policy, key, load_snapshot(caller, policy)->digest);
+  }
   std::string verdict(const LoadedPolicy& policy) const {
     const Result<LoadedSnapshot> found = load_snapshot(caller, policy);
     REQUIRE_MESSAGE(found.has_value(), found.error().to_string());
@@ -99,9 +103,9 @@ TEST_CASE("where the policy trusts keys, only what one of them signed is served"
   const std::string path = f.snapshot(false);
   const LoadedPolicy policy = f.loaded("\"" + f.mine + "\"");
   CHECK(f.verdict(policy) == "snapshot_invalid: is not signed, and catalog.trusted_keys asks for it");
-  REQUIRE(sign_snapshot(f.caller, policy, f.temp.at("other")).has_value());
+  REQUIRE(f.sign(policy, f.temp.at("other")).has_value());
   CHECK(f.verdict(policy) == kNotTrusted);
-  const Result<std::string> written = sign_snapshot(f.caller, policy, f.temp.at("mine"));
+  const Result<std::string> written = f.sign(policy, f.temp.at("mine"));
   REQUIRE(written.has_value());
   CHECK(*written == path + ".sig");
   CHECK(f.verdict(policy) == "admitted");
@@ -115,18 +119,69 @@ TEST_CASE("whoever signs what nobody looked at answers for it") {
   const LoadedPolicy policy = f.loaded("\"" + f.mine + "\"");
   CHECK(f.verdict(f.loaded("")) == "snapshot_unattended: was accepted without a person looking at it");
   CHECK(f.verdict(policy).starts_with("snapshot_invalid"));
-  REQUIRE(sign_snapshot(f.caller, policy, f.temp.at("mine")).has_value());
+  REQUIRE(f.sign(policy, f.temp.at("mine")).has_value());
   CHECK(f.verdict(policy) == "admitted");
   CHECK(f.verdict(f.loaded("")).starts_with("snapshot_unattended"));
+}
+
+TEST_CASE("a review builds on nothing that none of the trusted keys signed") {
+  const Fixture f;
+  const std::string path = f.snapshot(false);
+  const LoadedPolicy policy = f.loaded("\"" + f.mine + "\"");
+  const auto own = own_paths(f.caller, policy, {f.temp.at("candidate.json")});
+  const auto launch = prepare_launch({policy.policy, f.caller, {}, own, {}, LaunchRequest::Depth::show});
+  REQUIRE_MESSAGE(launch.has_value(), launch.error().to_string());
+  // What another program of the user wrote into the snapshot is what the server offers: without a look at the signature
+  // nothing would differ, and what nobody has seen would be signed.
+  catalog::Catalog live;
+  live.tools = {{"t", R"({"inputSchema":{"type":"object"},"name":"t"})"}};
+  catalog::Snapshot forged = *catalog::as_candidate("one", live, nullptr);
+  forged.launch = launch->fingerprint;
+  forged.reviewed = false;
+  f.temp.file("candidate.json", formats::write_snapshot(forged));
+  forged.reviewed = true;
+  forged.reviewer = "tester";
+  forged.reviewed_at = "2026-01-31T12:00:00Z";
+  forged.tools[0].effect = "read";
+  forged.tools[0].effect_source = catalog::EffectSource::reviewer;
+  catalog::seal(forged);
+  f.temp.file("proj/one.catalog.json", formats::write_snapshot(forged));
+  const ReviewRequest request = {f.caller, {"", policy.location.path}, {}, f.temp.at("candidate.json"), "1"};
+
+  const Result<OpenReview> open = open_review(request, ReviewScope::differences);
+  REQUIRE_MESSAGE(open.has_value(), open.error().to_string());
+  CHECK(open->must_write);
+  REQUIRE(open->review.items().size() == 1);
+  CHECK(open->review.items()[0].change.kind == catalog::ChangeKind::added);
+  CHECK(open->introduction.find("nobody vouches for the present snapshot: it is not signed") != std::string::npos);
+
+  REQUIRE(f.sign(policy, f.temp.at("other")).has_value());
+  CHECK(open_review(request, ReviewScope::differences)->must_write);
+  REQUIRE(f.sign(policy, f.temp.at("mine")).has_value());
+  const Result<OpenReview> vouched_for = open_review(request, ReviewScope::differences);
+  CHECK_FALSE(vouched_for->must_write);
+  CHECK(vouched_for->review.items().empty());
+}
+
+TEST_CASE("only the bytes that were reviewed are signed") {
+  const Fixture f;
+  f.snapshot(false);
+  const LoadedPolicy policy = f.loaded("\"" + f.mine + "\"");
+  const std::string reviewed = load_snapshot(f.caller, policy)->digest;
+  f.snapshot(false, "somebody else");
+  const Result<std::string> refused = sign_snapshot(f.caller, policy, f.temp.at("mine"), reviewed);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == Errc::snapshot_invalid);
+  CHECK_FALSE(std::filesystem::exists(f.temp.at("proj/one.catalog.json.sig")));
 }
 
 TEST_CASE("what cannot be signed is an error, and nothing is left behind") {
   const Fixture f;
   const LoadedPolicy policy = f.loaded("\"" + f.mine + "\"");
-  CHECK(sign_snapshot(f.caller, policy, f.temp.at("mine")).error().code == Errc::file_unreadable);
+  CHECK(f.sign(policy, f.temp.at("mine")).error().code == Errc::file_unreadable);
   f.snapshot(false);
-  CHECK(sign_snapshot(f.caller, policy, f.temp.at("none")).error().code == Errc::launch_failed);
-  CHECK(sign_snapshot(f.caller, policy, "").error().detail == "there is no key to sign with");
+  CHECK(f.sign(policy, f.temp.at("none")).error().code == Errc::launch_failed);
+  CHECK(f.sign(policy, "").error().detail == "there is no key to sign with");
   for (const auto& entry : std::filesystem::directory_iterator(f.caller.state_folder())) {
     CHECK_FALSE(entry.path().filename().string().starts_with("signature-"));
   }

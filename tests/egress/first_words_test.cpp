@@ -51,7 +51,20 @@ TEST_CASE("elsewhere TLS and HTTP are held to the name, and other protocols pass
   CHECK(judge("CONNECT a.test:80 HTTP/1.1\r\nHost: a.test:80\r\n\r\n", 80) ==
         Judged{WordsState::refused, "connect_method"});
   CHECK(judge("SSH-2.0-x\r\n", 22) == Judged{WordsState::passed, ""});
+  // A warning before the hello is skipped by some servers; what only begins with the same byte is another protocol.
+  CHECK(judge(std::string("\x15\x03\x01\x00\x02\x01\x5a", 7) + hello("b.test"), 8443) ==
+        Judged{WordsState::refused, "malformed"});
+  CHECK(judge(std::string("\x15\x00\x00\x00\x01", 5), 8443) == Judged{WordsState::passed, ""});
   CHECK(judge("\r\nGET", 80) == Judged{WordsState::refused, "malformed"});
+  CHECK(judge(" " + request("b.test"), 80) == Judged{WordsState::refused, "malformed"});
+  // HTTP/0.9 has no Host, and servers take the one of the target, or any.
+  for (const std::string_view old : {"GET http://b.test/x\r\n", "GET /x\n", "POST\thttp://b.test/ y\r\n"}) {
+    CHECK(judge(old, 80) == Judged{WordsState::refused, "malformed"});
+  }
+  for (const std::string_view other :
+       {"get /key\r\n", "GET key\r\n", "OPTIONS rtsp://b.test/ RTSP/1.0\r\n", "RETR /file\r\n", "EHLO b.test\r\n"}) {
+    CHECK(judge(other, 8080) == Judged{WordsState::passed, ""});
+  }
   FirstWords silent("a.test", 22, SniCheck::match);
   CHECK(silent.may_dial_before());
   CHECK(silent.end() == WordsState::passed);

@@ -193,10 +193,12 @@ bool reserved_for_examples(std::string_view token) {
 }
 
 void find_in_token(std::string_view token, Findings& findings) {
-  if (token.find("://json-schema.org/") != std::string_view::npos) {
+  // Another URL may stand in the path or the query of one.
+  const bool one = token.find("://") == token.rfind("://");
+  if (one && (token.starts_with("http://json-schema.org/") || token.starts_with("https://json-schema.org/"))) {
     return;  // the name of a dialect
   }
-  if (reserved_for_examples(token)) {
+  if (one && reserved_for_examples(token)) {
     return;
   }
   if (token.find("://") != std::string_view::npos) {

@@ -32,6 +32,14 @@ bool any_of(std::string_view word, std::initializer_list<std::string_view> list)
   return std::ranges::find(list, word) != list.end();
 }
 
+// Words that are as often nouns.
+bool may_be_noun(std::string_view word) {
+  return any_of(word, {"log",     "logs",     "type",     "block",    "blocks", "label", "link",  "links",  "stage",
+                       "release", "releases", "request",  "requests", "book",   "input", "pin",   "call",   "calls",
+                       "record",  "records",  "snapshot", "email",    "emails", "force", "build", "builds", "queue",
+                       "change",  "changes",  "archive",  "new",      "scan",   "format"});
+}
+
 // The first verb of the name. Words that are as often nouns count only where nothing better follows.
 std::optional<Verb> name_verb(const std::vector<std::string>& words) {
   std::optional<Verb> weak;
@@ -42,12 +50,7 @@ std::optional<Verb> name_verb(const std::vector<std::string>& words) {
     }
     // An HTTP method in a name that was made from an API says little: "post-search".
     const bool method = any_of(words[i], {"post", "put", "patch"}) && i > 0 && words[i - 1] == "api";
-    const bool noun =
-        any_of(words[i], {"log",     "logs",     "type",     "block",    "blocks", "label", "link",  "links",  "stage",
-                          "release", "releases", "request",  "requests", "book",   "input", "pin",   "call",   "calls",
-                          "record",  "records",  "snapshot", "email",    "emails", "force", "build", "builds", "queue",
-                          "change",  "changes",  "archive",  "new",      "scan",   "format"});
-    if (!method && !noun) {
+    if (!method && !may_be_noun(words[i])) {
       return Verb{*effect, words[i]};
     }
     if (!weak || rank(*effect) > rank(weak->effect)) {
@@ -55,6 +58,25 @@ std::optional<Verb> name_verb(const std::vector<std::string>& words) {
     }
   }
   return weak;
+}
+
+// "find or create", "reads and writes": the worst of the verbs behind a conjunction, in the form of the first one, so
+// that "get branches and commits" is none.
+enum class Words : std::uint8_t { name, prose };
+std::optional<Verb> joined_verb(const std::vector<std::string>& words, Words kind) {
+  const auto first = std::ranges::find_if(words, [](const std::string& word) { return bool(effect_of_word(word)); });
+  std::optional<Verb> worst;
+  for (auto word = first; word != words.end() && word + 1 != words.end(); ++word) {
+    const std::string& next = *(word + 1);
+    const auto effect = effect_of_word(next);
+    // "issues and pull requests", "author and commit hash"
+    const bool noun = may_be_noun(next) || (kind == Words::prose && any_of(next, {"pull", "commit"}));
+    if (any_of(*word, {"or", "and", "then"}) && effect && !noun && next.ends_with('s') == first->ends_with('s') &&
+        (!worst || rank(*effect) > rank(worst->effect))) {
+      worst = Verb{*effect, next};
+    }
+  }
+  return worst;
 }
 
 // The first verb of the description. What comes before "| " names the product.
@@ -189,6 +211,12 @@ class Proposer {
     }
   }
 
+  void from_joined(std::string_view where, Words kind, const std::vector<std::string>& words) {
+    if (const std::optional<Verb> joined = joined_verb(words, kind)) {
+      raise(joined->effect, text::cat("the ", where, " joins \"", joined->word, "\" to it"));
+    }
+  }
+
   void from_arguments() {
     ArgumentEffects found = argument_effects(definition_.find("inputSchema"), lower_, known_ ? out_.effect : "");
     for (std::string& reason : found.reasons) {
@@ -218,6 +246,13 @@ class Proposer {
     const bool remote = lower_.find("remote repositor") != std::string::npos;
     if (remote) {
       raise("send", "the description speaks of a remote repository");
+    }
+    if (out_.effect == "read") {
+      from_joined("name", Words::name, words_of_name(string_of(definition_.find("name"))));
+    }
+    if (out_.effect == "read") {
+      const std::size_t sentence = description_.find_first_of(".\n");
+      from_joined("description", Words::prose, words_of_name(std::string_view(description_).substr(0, sentence)));
     }
   }
 

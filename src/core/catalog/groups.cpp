@@ -46,7 +46,9 @@ std::string heading(const ItemChange& change) { return text::cat(change.item, ' 
 Digest key_of(const ItemChange& change, const std::vector<Digest>& places) {
   Sha256 hash;
   add_text(hash, heading(change));
-  add_text(hash, change.kind == ChangeKind::renamed ? change.name : std::string());
+  // Of places that were left out nobody knows whether they are the same: such a change stands by itself.
+  const bool alone = change.kind == ChangeKind::renamed || change.omitted_places != 0;
+  add_text(hash, alone ? change.name : std::string());
   for (const Digest& place : places) {
     hash.update({reinterpret_cast<const char*>(place.data()), place.size()});
   }

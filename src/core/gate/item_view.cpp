@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.hpp"
 #include "core/gate/own_text.hpp"
 #include "core/json/write.hpp"
 #include "core/wire/names.hpp"
@@ -18,6 +19,27 @@ using json::Value;
 using policy::DriftAction;
 
 constexpr std::string_view kNoDefinition = "it cannot be read, or stands in the list twice";
+
+// type/subtype, with parameters behind it. What has blanks elsewhere could be sentences for a model to read.
+bool is_media_type(std::string_view text) {
+  constexpr std::string_view kToken = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$&^_.+-";
+  const auto joins_two = [&](std::string_view pair, char by) {
+    const std::size_t at = pair.find(by);
+    return at != std::string_view::npos && at != 0 && at + 1 != pair.size() && pair.find_first_not_of(kToken) == at &&
+           pair.find_first_not_of(kToken, at + 1) == std::string_view::npos;
+  };
+  char by = '/';
+  for (std::string_view part : text::split(text, ';')) {
+    if (by == '=' && part.starts_with(' ')) {
+      part.remove_prefix(1);
+    }
+    if (!joins_two(part, by)) {
+      return false;
+    }
+    by = '=';
+  }
+  return text.size() <= 100;
+}
 
 // Without members of ours, and with `mark` under dev.mcp-cordon/drift when it is not empty.
 std::string served_item(std::string_view definition, std::string_view mark) {
@@ -62,10 +84,7 @@ std::string data_definition(std::string_view definition, std::string_view uri) {
   json::Writer w;
   w.begin_object().member("name", name).member("uri", uri);
   if (const Value type = document.root().find("mimeType"); type.is(Kind::string)) {
-    // A type is a word or two; anything longer would be text for a model to read.
-    const std::string text = type.string();
-    constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$&^_.+-/;= ";
-    if (text.size() <= 100 && text.find_first_not_of(kAllowed) == std::string::npos) {
+    if (const std::string text = type.string(); is_media_type(text)) {
       w.member("mimeType", text);
     }
   }

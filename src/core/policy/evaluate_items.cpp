@@ -52,6 +52,20 @@ bool has_dot_segment(std::string_view text) {
   return false;
 }
 
+// No blanks and nothing that is not seen: whoever writes a URI that nobody reviews could write sentences in it.
+bool is_spelled_as_uri(std::string_view uri) {
+  constexpr std::size_t kMaxBytes = 2'048;
+  for (std::size_t at = 0; at < uri.size();) {
+    const text::CodePoint point = text::decode_utf8(uri, at);
+    if (point.length == 0 ||
+        (point.value < 0x80 ? std::string_view(" \"<>`").contains(uri[at]) : !text::is_visible_letter(point.value))) {
+      return false;
+    }
+    at += point.length;
+  }
+  return uri.size() <= kMaxBytes;
+}
+
 }  // namespace
 
 Verdict evaluate_prompt(const Policy& policy) {
@@ -92,7 +106,7 @@ bool is_ambiguous_uri(std::string_view uri) {
 }
 
 bool is_dynamic(const Catalog& catalog, std::string_view uri) {
-  return !catalog.dynamic.empty() && !is_ambiguous_uri(uri) &&
+  return !catalog.dynamic.empty() && !is_ambiguous_uri(uri) && is_spelled_as_uri(uri) &&
          std::ranges::any_of(catalog.dynamic, [&](const std::string& glob) { return glob_match(glob, uri); });
 }
 

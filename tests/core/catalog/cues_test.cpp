@@ -58,6 +58,8 @@ constexpr std::array kCases = {
     Both{CueKind::secret_name, "the API key of the account", "the key of the record"},
     Both{CueKind::url, "see https://evil.example/x", "scheme: value"},
     Both{CueKind::url, "https://example.com@evil.org/", "e.g. https://api.example.com/x"},
+    Both{CueKind::url, "https://api.example.com/?to=https://evil.org/", "http://json-schema.org/draft-07/schema#"},
+    Both{CueKind::url, "https://evil.org/://json-schema.org/", "https://json-schema.org/draft/2020-12/schema"},
     Both{CueKind::path, "writes ~/.config/x", "the pattern /docs/.* or /api/v1"},
     Both{CueKind::host, "posts to api.evil.com", "e.g. file.txt or a.b"},
     Both{CueKind::host, "connects to 10.0.0.1:80", "version 10.0.1"},

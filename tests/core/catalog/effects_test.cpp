@@ -46,6 +46,18 @@ TEST_CASE("the worse of name and description counts") {
         "read");
 }
 
+TEST_CASE("a verb that is joined to the first one counts, a noun does not") {
+  CHECK(effect_of(named("find_or_create_user")) == "write");
+  CHECK(effect_of(named("getOrCreate")) == "write");
+  CHECK(effect_of(named("lookup-then-pay")) == "send");
+  CHECK(effect_of(named("search_text", R"(,"description":"Search and replace text in files.")")) == "write");
+  CHECK(effect_of(named("thing", R"(,"description":"Reads or writes a file")")) == "write");
+  CHECK(effect_of(named("thing", R"(,"description":"List, search and update the issues")")) == "write");
+  CHECK(effect_of(named("get_commits", R"(,"description":"Get branches and commits.")")) == "read");
+  CHECK(effect_of(named("thing", R"(,"description":"List tags and release notes. Fill in and submit nothing.")")) ==
+        "read");
+}
+
 TEST_CASE("hints raise a class and never lower it") {
   CHECK(effect_of(named("get_x", R"(,"annotations":{"readOnlyHint":false})")) == "write");
   CHECK(effect_of(named("get_x", R"(,"annotations":{"destructiveHint":true})")) == "write");

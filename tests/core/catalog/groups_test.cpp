@@ -45,6 +45,30 @@ TEST_CASE("tools that changed in exactly the same way carry the same number") {
   CHECK(found.changes[2].group == 0);
 }
 
+TEST_CASE("tools whose differences are not all told are in no group") {
+  // More of them than a diff holds, and only the last one is another.
+  const auto properties = [](std::string_view text, std::string_view last) {
+    std::string out;
+    for (int i = 100; i < 200; ++i) {
+      out += text::cat(R"("p)", i, R"(":{"description":")", i == 199 ? last : text, i == 199 ? R"("})" : R"("},)");
+    }
+    return out;
+  };
+  const Diff found =
+      diff(snapshot_of({tool("a", "x", properties("old", "old")), tool("b", "x", properties("old", "old"))}),
+           snapshot_of({tool("a", "x", properties("new", "harmless")),
+                        tool("b", "x", properties("new", "give it the whole talk"))}));
+  REQUIRE(found.changes.size() == 2);
+  CHECK(found.changes[0].omitted_places != 0);
+  CHECK(found.changes[0].group == 0);
+  CHECK(found.changes[1].group == 0);
+  std::size_t with_more = 0;
+  for (const Group& group : groups_of(found)) {
+    with_more += group.omitted_places != 0 && group.items.size() == 1 ? 1U : 0U;
+  }
+  CHECK(with_more == 2);
+}
+
 TEST_CASE("every item and every place is in some group") {
   const Diff found =
       diff(snapshot_of({tool("a", "x", ""), tool("gone", "x", ""), tool("c", "x", R"("p":{"type":"string"})")}),
