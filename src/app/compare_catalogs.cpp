@@ -44,6 +44,9 @@ Result<catalog::Diff> compare_live(const LiveComparison& request) {
     return fail(Errc::snapshot_missing, "nobody has reviewed this server's catalog yet", found->location.path,
                 review_command(*loaded));
   }
+  if (found->unsigned_because) {  // "no drift" from what `run` refuses would be no answer
+    return std::unexpected(*found->unsigned_because);
+  }
   const Result<catalog::Snapshot> live =
       capture_candidate({request.caller, *loaded, request.client_command, request.version, &*found->snapshot});
   if (!live) {

@@ -24,7 +24,8 @@ struct LiveComparison {
   std::string version = {};
 };
 
-// snapshot_missing when there is none; an unattended one is compared like any other.
+// snapshot_missing when there is none, snapshot_invalid when it lacks a signature that the policy asks for; an
+// unattended one is compared like any other.
 Result<catalog::Diff> compare_live(const LiveComparison& request);
 
 struct Rendering {

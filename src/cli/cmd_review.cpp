@@ -86,13 +86,15 @@ class ReviewCommand final : public Command {
 
  private:
   static bool converse(Terminal& terminal, const Invocation& invocation, app::OpenReview& open) {
-    if (open.review.items().empty()) {
-      return true;
-    }
     const std::string word = new_word();
     if (word.empty()) {
       print_err("mcp-cordon: the kernel gives no random numbers, and so there is no word to ask for\n");
       return false;
+    }
+    if (open.review.items().empty()) {  // the places of variables alone, or an empty catalog
+      terminal.drop_typed_ahead();
+      terminal.show(text::cat(open.introduction, "No item differs. To write the snapshot anew, type ", word, ": "));
+      return terminal.line() == word;
     }
     app::ReviewDialog dialog(open.review, style_for(terminal.fd(), invocation.caller), word, columns_of(terminal.fd()));
     terminal.drop_typed_ahead();  // the capture took its time

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/signatures.hpp"
+#include "app/compare_catalogs.hpp"
 
 #include <doctest/doctest.h>
 
@@ -161,6 +162,21 @@ TEST_CASE("a review builds on nothing that none of the trusted keys signed") {
   const Result<OpenReview> vouched_for = open_review(request, ReviewScope::differences);
   CHECK_FALSE(vouched_for->must_write);
   CHECK(vouched_for->review.items().empty());
+}
+
+TEST_CASE("a live comparison with what no trusted key signed is no comparison") {
+  const Fixture f;
+  (void)f.loaded("\"" + f.mine + "\"");
+  (void)f.snapshot(false);
+  const auto compared = [&] {
+    const auto diff = compare_live({.caller = f.caller, .choice = {"", f.temp.at("proj/one.yaml")}});
+    REQUIRE_FALSE(diff.has_value());  // nothing answers as a server there, signed or not
+    return diff.error().code;
+  };
+  CHECK(compared() == Errc::snapshot_invalid);
+  const LoadedPolicy policy = f.loaded("\"" + f.mine + "\"");
+  REQUIRE(f.sign(policy, f.temp.at("mine")).has_value());
+  CHECK(compared() != Errc::snapshot_invalid);
 }
 
 TEST_CASE("only the bytes that were reviewed are signed") {

@@ -12,6 +12,7 @@
 
 #include "base/fd.hpp"
 #include "base/text.hpp"
+#include "everywhere.hpp"
 #include "planted.hpp"
 #include "sandbox/plan.hpp"
 
@@ -20,19 +21,7 @@ using sandbox::BackendChoice;
 
 namespace {
 
-constexpr std::array kBackends = {BackendChoice::native, BackendChoice::bubblewrap};
-
-template <typename Body>
-void everywhere(Body body) {
-  for (const BackendChoice backend : kBackends) {
-    if (test::must_skip(backend)) {
-      continue;
-    }
-    CAPTURE(backend);
-    CHECK(test::as_we_are([&] { return body(backend); }) == "");
-    CHECK(test::as_ordinary_user([&] { return body(backend); }) == "");
-  }
-}
+using test::everywhere;
 
 UniqueFd listen_at(const std::string& path) {
   UniqueFd out(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

@@ -18,6 +18,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "everywhere.hpp"
 #include "planted.hpp"
 #include "sandbox/steering.hpp"
 
@@ -27,7 +28,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array kBackends = {BackendChoice::native, BackendChoice::bubblewrap};
+using test::everywhere;
+using test::kBackends;
 // Says that it runs, and ends when its input does.
 constexpr const char* kWaits = "echo up; read line; ls -A .";
 
@@ -92,24 +94,12 @@ void reap(pid_t pid) {
   }
 }
 
-// `body` gives what is wrong; under each backend, as we are and as an ordinary user.
-template <typename Body>
-void under_all(Body body) {
-  for (const BackendChoice backend : kBackends) {
-    if (!test::must_skip(backend)) {
-      CAPTURE(backend);
-      CHECK(test::as_we_are([&] { return body(backend); }) == "");
-      CHECK(test::as_ordinary_user([&] { return body(backend); }) == "");
-    }
-  }
-}
-
 std::string require(bool condition, std::string_view what) { return condition ? "" : text::cat(what, "\n"); }
 
 }  // namespace
 
 TEST_CASE("places are there while a launch lasts and gone when it has ended") {
-  under_all([](BackendChoice backend) {
+  everywhere([](BackendChoice backend) {
     const Granted granted;
     const std::string before = granted.names();
     Running running(granted.plan(backend));
@@ -123,7 +113,7 @@ TEST_CASE("places are there while a launch lasts and gone when it has ended") {
 }
 
 TEST_CASE("a guard that is killed, and a launcher that is gone, leave nothing behind") {
-  under_all([](BackendChoice backend) {
+  everywhere([](BackendChoice backend) {
     std::string wrong;
     for (const bool kill_guard : {true, false}) {
       const Granted granted;
@@ -145,7 +135,7 @@ TEST_CASE("a guard that is killed, and a launcher that is gone, leave nothing be
 }
 
 TEST_CASE("a launch that fails leaves nothing behind") {
-  under_all([](BackendChoice backend) {
+  everywhere([](BackendChoice backend) {
     const Granted granted;
     const std::string before = granted.names();
     sandbox::Plan plan = granted.plan(backend);
@@ -157,7 +147,7 @@ TEST_CASE("a launch that fails leaves nothing behind") {
 }
 
 TEST_CASE("what is left of an earlier launch is taken over and taken away") {
-  under_all([](BackendChoice backend) {
+  everywhere([](BackendChoice backend) {
     const Granted granted;
     const std::string before = granted.names();
     const std::string left = granted.folder / "w/.cursor";
@@ -171,7 +161,7 @@ TEST_CASE("what is left of an earlier launch is taken over and taken away") {
 }
 
 TEST_CASE("what somebody fills or makes in the meantime is his and stays") {
-  under_all([](BackendChoice backend) {
+  everywhere([](BackendChoice backend) {
     const Granted granted;
     Running running(granted.plan(backend));
     test::write_file(granted.folder / "w/.cursor/mcp.json", "{}");
@@ -184,7 +174,7 @@ TEST_CASE("what somebody fills or makes in the meantime is his and stays") {
 }
 
 TEST_CASE("launches that share a folder share its places until the last has ended") {
-  under_all([](BackendChoice backend) {
+  everywhere([](BackendChoice backend) {
     const Granted granted;
     const std::string before = granted.names();
     Running first(granted.plan(backend));
@@ -199,7 +189,7 @@ TEST_CASE("launches that share a folder share its places until the last has ende
 }
 
 TEST_CASE("what comes into being between plan and launch is not touched, and the launch is refused") {
-  under_all([](BackendChoice backend) {
+  everywhere([](BackendChoice backend) {
     const Granted granted;
     const sandbox::Plan plan = granted.plan(backend);
     fs::create_directory(granted.folder / "w/.zed");
@@ -217,7 +207,7 @@ TEST_CASE("git works in a covered repository, inside and outside, and its settin
     std::fprintf(stderr, "SKIPPED: no git\n");
     return;
   }
-  under_all([](BackendChoice backend) {
+  everywhere([](BackendChoice backend) {
     const Granted granted;
     const std::string base = granted.folder / "w";
     const auto outside = [&](const std::string& arguments) {
@@ -280,7 +270,7 @@ TEST_CASE("a filter that lets Unix sockets through shows in the probe") {
 }
 
 TEST_CASE("a listed socket is reached at its own path, another one is not") {
-  under_all([](BackendChoice backend) {
+  everywhere([](BackendChoice backend) {
     const test::Planted planted;
     const sandbox::Plan plan = planted.plan(backend, [&](sandbox::LaunchSpec& spec) {
       std::erase_if(spec.mounts, [&](const sandbox::Mount& mount) { return mount.source.starts_with(planted / ""); });

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "base/text.hpp"
+#include "everywhere.hpp"
 #include "sandbox/launch.hpp"
 #include "sandboxed.hpp"
 
@@ -20,20 +21,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array kBackends = {BackendChoice::native, BackendChoice::bubblewrap};
-
-// Runs the body under both backends, as whoever runs the tests and as an ordinary user. It gives "" or what is wrong.
-template <typename Body>
-void everywhere(Body body) {
-  for (const BackendChoice backend : kBackends) {
-    if (test::must_skip(backend)) {
-      continue;
-    }
-    CAPTURE(backend);
-    CHECK(test::as_we_are([&] { return body(backend); }) == "");
-    CHECK(test::as_ordinary_user([&] { return body(backend); }) == "");
-  }
-}
+using test::everywhere;
+using test::kBackends;
 
 std::string shell(BackendChoice backend, const std::string& script, std::vector<sandbox::Mount> mounts = {}) {
   sandbox::LaunchSpec spec = test::spec_for({"/bin/sh", "-c", script}, backend);

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/text.hpp"
+#include "everywhere.hpp"
 #include "planted.hpp"
 #include "sandbox/plan.hpp"
 
@@ -15,7 +16,8 @@ using sandbox::BackendChoice;
 
 namespace {
 
-constexpr std::array kBackends = {BackendChoice::native, BackendChoice::bubblewrap};
+using test::everywhere;
+using test::kBackends;
 
 std::string lifts_nothing(BackendChoice backend) {
   const test::TempFolder folder;
@@ -65,18 +67,6 @@ std::string dumps(BackendChoice backend, bool nested) {
   // The counter-proof: it insists on a sandbox, and user namespaces are what it needs for it.
   const bool refused = outcome.err.find("No usable sandbox") != std::string::npos;
   return drawn || !refused ? text::cat("without user namespaces: ", outcome.out, outcome.err) : std::string();
-}
-
-template <typename Body>
-void everywhere(Body body) {
-  for (const BackendChoice backend : kBackends) {
-    if (test::must_skip(backend)) {
-      continue;
-    }
-    CAPTURE(backend);
-    CHECK(test::as_we_are([&] { return body(backend); }) == "");
-    CHECK(test::as_ordinary_user([&] { return body(backend); }) == "");
-  }
 }
 
 }  // namespace
