@@ -84,7 +84,26 @@ void Review::offer_class(ReviewItem& item) const {
   const bool looks_worse = rank(item.proposal.effect) > rank(catalog::propose_effect(pinned->definition).effect);
   if (!looks_worse || rank(item.proposal.effect) <= rank(pinned->effect)) {
     item.effect = pinned->effect;
+    item.kept = pinned->when;
   }
+}
+
+std::vector<catalog::EffectCondition> ReviewItem::when() const {
+  const auto rank = [](std::string_view name) { return catalog::effect_rank(name).value_or(0); };
+  std::vector<catalog::EffectCondition> out;
+  if (conditions == Conditions::none) {
+    return out;
+  }
+  out = kept;
+  for (const catalog::ConditionalEffect& proposed : proposal.when) {
+    const bool known = std::ranges::any_of(out, [&](const catalog::EffectCondition& one) {
+      return one.argument == proposed.argument && one.value == proposed.value;
+    });
+    if (!known && (conditions == Conditions::all || rank(proposed.effect) > rank(effect))) {
+      out.push_back({proposed.argument, proposed.value, std::string(proposed.effect)});
+    }
+  }
+  return out;
 }
 
 std::string Review::whole_of(const catalog::ItemChange& change) const {
@@ -129,6 +148,7 @@ void Review::add_unchanged_tools(ReviewScope scope) {
     item.change.severity = catalog::Severity::info;
     item.change.places.push_back({.before = tool.definition, .after = tool.definition});
     item.proposal = catalog::propose_effect(tool.definition);
+    item.kept = tool.when;
     item.effect = unclassified && tool.effect == kUnknown ? std::string(item.proposal.effect) : tool.effect;
     items_.push_back(std::move(item));
   }
@@ -180,6 +200,7 @@ void Review::apply_tool(const ReviewItem& item, Snapshot& out) const {
     tool.interface = place->interface;
   }
   tool.effect = item.effect;
+  tool.when = unattended_ ? std::vector<catalog::EffectCondition>() : item.when();
   tool.effect_source = unattended_ ? catalog::EffectSource::proposed : catalog::EffectSource::reviewer;
   if (present) {
     *place = std::move(tool);

@@ -25,6 +25,7 @@ constexpr std::string_view kHelp =
     "  s        split: ask about each of a group by itself\n"
     "  w        show the whole definition\n"
     "  c CLASS  set the effect class: read, write, destructive, execute, send, unknown\n"
+    "  t all    take all classes that are proposed for arguments; t worse: only those worse than CLASS; t none\n"
     "  q        quit: write nothing\n";
 constexpr std::size_t kMaxNamed = 20;  // of what was accepted unseen
 
@@ -205,7 +206,14 @@ std::string ReviewDialog::class_text(const ReviewItem& item) const {
       paper.write("    when ", "      ", {Ink::theirs(formats::condition_line(when), Tone::dim)});
     }
   }
-  return text::cat(paper.take(), "effect class: ", style_.yellow(item.effect), '\n');
+  std::string out = text::cat(paper.take(), "effect class: ", style_.yellow(item.effect), '\n');
+  formats::Paper taken(style_.colour, width_);
+  for (const catalog::EffectCondition& one : item.when()) {
+    taken.write("    but ", "      ",
+                {Ink::theirs(one.argument), Ink::ours(one.value ? " is " : " is given"),
+                 Ink::theirs(one.value.value_or("")), Ink::ours(text::cat(": ", one.effect))});
+  }
+  return out + taken.take();
 }
 
 std::string ReviewDialog::text() const {
@@ -224,7 +232,8 @@ std::string ReviewDialog::text() const {
     out += class_text(item);
   }
   out += text::cat("Accept ", together.size() > 1 ? "these" : "this", "? [y,n,a,d,", together.size() > 1 ? "s," : "",
-                   item.has_effect() ? "c CLASS," : "", "w,q,?] ");
+                   item.has_effect() ? "c CLASS," : "",
+                   item.proposal.when.empty() && item.kept.empty() ? "" : "t WHICH,", "w,q,?] ");
   return out;
 }
 
@@ -291,6 +300,21 @@ void ReviewDialog::choose_class(std::string_view class_name) {
                     meant ? text::cat(" (did you mean '", *meant, "'?)") : std::string(), ".\n");
 }
 
+void ReviewDialog::choose_conditions(std::string_view which) {
+  using Conditions = ReviewItem::Conditions;
+  const std::optional<Conditions> chosen = which == "all"     ? std::optional(Conditions::all)
+                                           : which == "worse" ? std::optional(Conditions::worse)
+                                           : which == "none"  ? std::optional(Conditions::none)
+                                                              : std::nullopt;
+  if (!chosen || !review_.items()[current_].has_effect()) {
+    note_ = chosen ? "This item has no effect class.\n" : "Say t all, t worse or t none.\n";
+    return;
+  }
+  for (const std::size_t item : shown()) {
+    review_.set_conditions(item, *chosen);
+  }
+}
+
 // False: that is none.
 bool ReviewDialog::answer_item(std::string_view word) {
   if (word == "y" || word == "yes") {
@@ -336,6 +360,8 @@ void ReviewDialog::answer(std::string_view line) {
     show_item_ = false;
     if (word == "c" || word == "class") {
       choose_class(rest);
+    } else if (word == "t") {
+      choose_conditions(rest);
     } else if (!rest.empty() || !answer_item(word)) {
       note_ = text::cat("'", text::printable(line, 64), "' is no answer here; ? shows them all.\n");
     }

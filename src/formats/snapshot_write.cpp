@@ -64,6 +64,9 @@ std::string compact(const catalog::Snapshot& snapshot) {
       writer.member("interface", tool.interface);
     }
     writer.member("name", tool.name);
+    if (!tool.when.empty()) {
+      writer.member_raw("when", catalog::when_json(tool.when));
+    }
     writer.end_object();
   }
   writer.end_array();

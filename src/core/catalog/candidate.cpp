@@ -16,6 +16,7 @@ PinnedTool pin(const Tool& tool, const Snapshot* reviewed) {
       relate(known->definition, tool.definition) != Relation::changed) {
     pinned.effect = known->effect;
     pinned.effect_source = known->effect_source;
+    pinned.when = known->when;
   }
   return pinned;
 }

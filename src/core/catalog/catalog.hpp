@@ -50,14 +50,23 @@ std::optional<EffectSource> effect_source_from_name(std::string_view name);
 // for a word that is no effect class. A class is lowered when its rank falls.
 std::optional<int> effect_rank(std::string_view effect);
 
+// A class that hangs on an argument of the call.
+struct EffectCondition {
+  std::string argument = {};              // JSON pointer into the arguments
+  std::optional<std::string> value = {};  // nothing: whenever it is given (a flag: whenever it is true)
+  std::string effect = "unknown";
+  bool operator==(const EffectCondition&) const = default;
+};
+
 // A tool that a person reviewed.
 struct PinnedTool {
   std::string name = {};
   std::string definition = {};  // canonical JSON, exactly as reviewed
   std::string digest = {};      // "sha256:…" of the comparison form, see compare.hpp
   std::string interface = {};   // digest of its `ui://` resource, else empty: then that is not served (interface.hpp)
-  std::string effect = "unknown";  // policy::Effect by name
-  EffectSource effect_source = EffectSource::proposed;
+  std::string effect = "unknown";                       // policy::Effect by name
+  EffectSource effect_source = EffectSource::proposed;  // of the class and of all of `when`
+  std::vector<EffectCondition> when = {};
 };
 
 // What binds a snapshot to a launch (product §7): digests, never values.

@@ -9,6 +9,7 @@
 #include "core/catalog/interface.hpp"
 #include "core/gate/own_text.hpp"
 #include "core/json/write.hpp"
+#include "core/policy/call_effect.hpp"
 #include "core/policy/evaluate.hpp"
 #include "core/wire/synth.hpp"
 
@@ -118,10 +119,15 @@ const ToolView* CatalogView::interface_owner(std::string_view uri) const {
 }
 
 void CatalogView::add(ToolView view, const policy::Policy& policy, std::string_view definition, std::string_view mark) {
-  view.verdict = policy::evaluate(policy.tools, view.name, view.effect);
+  std::vector<Effect> possible = {view.effect};
+  for (const catalog::EffectCondition& condition : view.when) {
+    possible.push_back(policy::effect_from_name(condition.effect).value_or(Effect::unknown));
+  }
+  view.verdict = policy::listing_verdict(policy.tools, view.name, possible);
   const bool hidden = view.refusal == Errc::tool_not_reviewed || view.verdict.action == policy::Action::hide;
   if (!hidden && !definition.empty()) {
-    view.served = served_definition(definition, view.effect, view.reviewed_read, mark,
+    const bool read = view.effect == Effect::read && view.effect_by_person && view.when.empty();
+    view.served = served_definition(definition, policy::worst_effect(view.effect, view.when), read, mark,
                                     view.interface.empty() ? Interface::removed : Interface::pinned);
   }
   const auto [place, fresh] = index_.emplace(view.name, tools_.size());
@@ -152,7 +158,8 @@ void CatalogView::add_live(const policy::Policy& policy, const catalog::Snapshot
   const bool by_person = pinned->effect_source == catalog::EffectSource::reviewer;
   // A proposal that nobody confirmed counts as unknown where it is `read`.
   view.effect = effect == Effect::read && !by_person ? Effect::unknown : effect;
-  view.reviewed_read = effect == Effect::read && by_person;
+  view.effect_by_person = by_person;
+  view.when = pinned->when;
   const catalog::Relation relation =
       twice ? catalog::Relation::changed : catalog::relate(pinned->definition, live.definition);
   if (relation != catalog::Relation::changed && !pinned->interface.empty()) {
@@ -178,7 +185,8 @@ void CatalogView::add_live(const policy::Policy& policy, const catalog::Snapshot
   if (action == DriftAction::flag || action == DriftAction::allow) {
     view.flagged = true;
     view.effect = Effect::unknown;
-    view.reviewed_read = false;
+    view.effect_by_person = false;
+    view.when.clear();
     add(std::move(view), policy, live.definition, "changed");
     return;
   }

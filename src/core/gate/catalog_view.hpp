@@ -28,10 +28,11 @@ struct ToolView {
   PinState pin = PinState::as_reviewed;
   std::string served = {};                          // definition for the client, JSON; empty: not listed
   policy::Effect effect = policy::Effect::unknown;  // the class that calls are judged by
-  bool reviewed_read = false;                       // class `read`, set by a person
+  bool effect_by_person = false;                    // somebody set it
+  std::vector<catalog::EffectCondition> when = {};  // classes that hang on an argument, as reviewed
   std::optional<Errc> refusal = {};  // the pin refuses calls: tool_changed, or tool_not_reviewed for hidden ones
   bool flagged = false;              // passes by a `flag` of the pin; results are marked
-  policy::Verdict verdict = {};      // of the rules and effects, once the pin lets it pass
+  policy::Verdict verdict = {};      // before the arguments are known: hide, or whatever else
   std::string interface = {};        // the `ui://` resource that it may show, and the digest of its content
   std::string interface_digest = {};
 };

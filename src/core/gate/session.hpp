@@ -14,6 +14,7 @@
 #include "base/time.hpp"
 #include "core/catalog/catalog.hpp"
 #include "core/gate/action.hpp"
+#include "core/policy/paths.hpp"
 #include "core/policy/policy.hpp"
 
 namespace cordon::gate {
@@ -31,7 +32,8 @@ struct SessionConfig {
   MacKey argument_key = {};                              // per installation, for digests of arguments in audit
   std::string version = {};                              // of mcp-cordon
   std::map<std::string, std::string> known_values = {};  // of catalog.variables, as far as the launch tells them
-  bool read_only = false;                                // run --read-only: only tools of reviewed effect `read` pass
+  bool read_only = false;                                // run --read-only: only calls of reviewed effect `read` pass
+  policy::ServerView view = {};  // for `within`; without its `files` no path passes such a condition
 };
 
 class Session {

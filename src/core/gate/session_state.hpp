@@ -30,6 +30,7 @@
 #include "core/gate/list_walk.hpp"
 #include "core/gate/session.hpp"
 #include "core/gate/variable_view.hpp"
+#include "core/policy/judge_call.hpp"
 #include "core/wire/line_reader.hpp"
 #include "core/wire/message.hpp"
 #include "core/wire/methods.hpp"
@@ -155,10 +156,18 @@ class Session::Impl {
   // calls.cpp
   void on_call(Message message);
   void decide_call(Message message);
+  // call_judgement.cpp
+  policy::CallJudgement judge_call(const ToolView& tool, const json::Value& arguments) const;
+  void pass_call(Message message, const ToolView& tool, const policy::CallJudgement& judged);
+  bool is_read_only() const { return config_.read_only || config_.policy.tools.read_only; }
+  void refuse_arguments(const Message& message, std::string_view name, const policy::CallJudgement& judged);
+
   void refuse_by_policy(const Message& message, std::string_view name, const policy::Verdict& verdict);
-  void refuse_call(const Message& message, Errc code, std::string because, std::string detail);
+  // `effect`: of this call, where that is known; else that of its tool is written down.
+  void refuse_call(const Message& message, Errc code, std::string because, std::string detail,
+                   std::optional<policy::Effect> effect = {});
   void record_call(const Message& message, std::string_view decision, std::optional<Errc> reason,
-                   std::string_view because, const ToolView* tool);
+                   std::string_view because, const ToolView* tool, std::optional<policy::Effect> effect = {});
 
   // items.cpp
   void on_prompt(Message message);
@@ -248,6 +257,7 @@ class Session::Impl {
   void fail_everything(Errc code, std::string_view detail);
 
   SessionConfig config_;
+  policy::CallJudge call_judge_;
   json::Limits limits_;
   Instant now_ = {};
   Actions actions_;

@@ -19,6 +19,8 @@ policy::Launch read_launch(Faults& faults, const yaml::Member& section);
 policy::Isolation read_isolation(Faults& faults, const yaml::Member& section);
 policy::Catalog read_catalog(Faults& faults, const yaml::Node& section);
 policy::Tools read_tools(Faults& faults, const yaml::Node& section);
+// `when` or `arguments` of a rule (conditions.cpp); `name` is for messages.
+std::vector<policy::ArgumentCondition> read_conditions(Faults& faults, const yaml::Node& node, const std::string& name);
 policy::Prompts read_prompts(Faults& faults, const yaml::Node& section);
 policy::Resources read_resources(Faults& faults, const yaml::Node& section);
 // A list of globs that are matched against whole URIs.
@@ -46,7 +48,8 @@ void check_repeated_grants(Faults& faults, const policy::Isolation& isolation);
 enum class NetworkReader : std::uint8_t { policy, ceiling };
 policy::Network read_network(Faults& faults, const yaml::Node& node, NetworkReader reader);
 
-// Rules that can never decide, because earlier ones with an action take every name of theirs (unreachable.cpp).
+// Rules that can never decide, because earlier ones with an action take every name of theirs, whatever the arguments
+// or for the same `when` (unreachable.cpp).
 void check_unreachable(Faults& faults, const std::vector<policy::Rule>& rules);
 
 }  // namespace cordon::formats

@@ -62,6 +62,7 @@ class Runner {
     config_.policy.server = "fake";
     config_.session_id = "t";
     config_.version = "0";
+    config_.view = {.cwd = "/data", .home = "/home/cordon", .files = &paths_};
     snapshot_.server = "fake";
     snapshot_.server_info = R"({"name":"fake","version":"1"})";
     snapshot_.capabilities = R"({"logging":{},"tools":{"listChanged":true}})";
@@ -161,7 +162,12 @@ class Runner {
       config_.policy.tools.effects[*policy::effect_from_name(parts[0])] = *policy::action_from_name(parts[1]);
     } else if (verb == "rule") {
       const auto parts = text::split(rest, '=');
-      config_.policy.tools.rules.push_back({{std::string(parts[0])}, policy::action_from_name(parts[1]), {}});
+      config_.policy.tools.rules.push_back(
+          {.tools = {std::string(parts[0])}, .action = policy::action_from_name(parts[1])});
+    } else if (verb == "rule-when" || verb == "rule-argument") {
+      rule_condition(line, verb, rest);
+    } else if (verb == "pinned-when") {
+      pinned_when(text::split(rest, ' '));
     } else if (verb == "drift") {
       set_drift(line, rest);
     } else if (verb == "set") {
@@ -173,6 +179,49 @@ class Runner {
       return false;
     }
     return true;
+  }
+
+  // {"pointer": …} and the members of a condition, for the last rule.
+  void rule_condition(int line, const std::string& verb, const std::string& condition) {
+    const auto document = json::read(condition, {});
+    if (!document || config_.policy.tools.rules.empty()) {
+      problem(line, "no condition, or no rule that it belongs to");
+      return;
+    }
+    policy::Rule& rule = config_.policy.tools.rules.back();
+    (verb == "rule-when" ? rule.when : rule.arguments).push_back(condition_of(document->root()));
+  }
+
+  static policy::ArgumentCondition condition_of(const json::Value& from) {
+    policy::ArgumentCondition out;
+    out.pointer = from.find("pointer").string();
+    out.optional = bool(from.find("optional"));
+    out.forbid = bool(from.find("forbid"));
+    for (const auto& [key, into] :
+         {std::pair("within", &out.within), std::pair("matches", &out.matches), std::pair("hosts", &out.hosts)}) {
+      for (const json::Value element : from.find(key).elements()) {
+        into->push_back(element.string());
+      }
+    }
+    for (const json::Value element : from.find("one_of").elements()) {
+      out.one_of.push_back(json::canonical(element));
+    }
+    if (const json::Value most = from.find("maximum")) {
+      out.maximum = most.safe_integer();
+    }
+    return out;
+  }
+
+  // TOOL POINTER[=VALUE] EFFECT
+  void pinned_when(const std::vector<std::string_view>& parts) {
+    for (catalog::PinnedTool& tool : snapshot_.tools) {
+      if (tool.name == parts[0]) {
+        const auto sides = text::split(parts[1], '=');
+        tool.when.push_back({std::string(sides[0]),
+                             sides.size() > 1 ? std::optional(std::string(sides[1])) : std::nullopt,
+                             std::string(parts[2])});
+      }
+    }
   }
 
   static std::optional<catalog::ListKind> pin_verb(const std::string& verb) {
@@ -284,6 +333,8 @@ class Runner {
       config_.policy.catalog.max_tools = value;
     } else if (parts[0] == "read_only") {
       config_.read_only = value != 0;
+    } else if (parts[0] == "policy_read_only") {
+      config_.policy.tools.read_only = value != 0;
     } else if (parts[0] == "arguments") {
       config_.policy.audit_arguments = policy::AuditArguments::full;
     } else {
@@ -415,6 +466,7 @@ class Runner {
 
   std::string folder_;
   std::size_t chunk_;
+  policy::LexicalPaths paths_ = {};
   gate::SessionConfig config_;
   catalog::Snapshot snapshot_;
   bool without_snapshot_ = false;

@@ -255,7 +255,9 @@ TEST_CASE("each listed socket is accepted by an entry, and none by none") {
 
 TEST_CASE("a rule is held to the strictest class, since it may meet a tool of any") {
   Fixture f;
-  f.policy.tools.rules = {{{"a"}, Action::confirm, {}}, {{"b"}, Action::hide, {}}, {{"c"}, Action::allow, {}}};
+  f.policy.tools.rules = {{.tools = {"a"}, .action = Action::confirm},
+                          {.tools = {"b"}, .action = Action::hide},
+                          {.tools = {"c"}, .action = Action::allow}};
   f.limit("tools.effects.read").word = "allow";
   CHECK(f.fits());
   f.limit("tools.effects.destructive").word = "block";
