@@ -46,15 +46,15 @@ std::vector<Found> find(const ArgumentPointer& pointer, const Value& arguments, 
   };
   for (const std::string& token : pointer.tokens()) {
     std::vector<Found> next;
-    for (const Found& at : spread(std::move(now))) {
+    for (const Found& at : token == "*" ? std::move(now) : spread(std::move(now))) {
+      for (const Value element : at.value.elements()) {
+        next.push_back({element, schema.elements(at.schemas)});
+      }
       for (const json::Member member : at.value.members()) {
         if (token == "*" || member.key.string_equals(token)) {
           next.push_back({member.value, schema.member(at.schemas, member.key.string())});
         }
       }
-    }
-    if (token == "*" && next.empty()) {
-      continue;  // each element: the next step meets them all
     }
     now = std::move(next);
   }
@@ -134,6 +134,9 @@ class Judging {
             text::cat(shown(argument), " is ", text::printable(*condition.value, 64), ": ", condition.effect));
         named = true;
       }
+    }
+    if (at.schemas.empty()) {
+      add(Effect::unknown, text::cat(shown(argument), " is where the reviewed schema has nothing: unknown"));
     }
     if (named) {
       return;
