@@ -44,6 +44,8 @@ void Session::Impl::client_ended() {
     stop(exit_status(config_.launch_failure->code));
     return;
   }
+  // Nobody answers any more.
+  fail_questions(std::nullopt, Errc::timed_out, "the client is gone");
   drain_until_ = now_ + kDrainMs;
   terminate_at_ = now_ + kTerminateAfterEofMs;
   kill_at_ = now_ + kKillAfterEofMs;
@@ -97,6 +99,7 @@ void Session::Impl::fail_everything(Errc code, std::string_view detail) {
     list.walk.reset();
   }
   own_.clear();
+  questions_.open.clear();
 }
 
 Actions Session::Impl::exited(ExitReport report, Instant now) {
@@ -197,6 +200,7 @@ Actions Session::Impl::tick(Instant now) {
     return take();
   }
   tick_lists();
+  tick_questions();
   drained();
   if (terminate_at_ && now >= *terminate_at_) {
     close_server_input();
@@ -225,6 +229,7 @@ std::optional<Instant> Session::Impl::next_deadline() const {
     consider(client_ended_ ? std::nullopt : list.relist_at);
     consider(client_ended_ ? std::nullopt : list.walk_due);
   }
+  consider(question_deadline());
   consider(held_.empty() ? std::nullopt : std::optional(held_.front().deadline));
   consider(client_ended_ && !server_input_closed_ ? drain_until_ : std::nullopt);
   consider(terminate_sent_ ? std::nullopt : terminate_at_);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
@@ -31,6 +32,7 @@ struct SessionConfig {
   MacKey argument_key = {};                              // per installation, for digests of arguments in audit
   std::string version = {};                              // of mcp-cordon
   std::map<std::string, std::string> known_values = {};  // of catalog.variables, as far as the launch tells them
+  std::vector<std::string> roots = {};                   // folders of the policy as the server sees them
   bool read_only = false;                                // run --read-only: only tools of reviewed effect `read` pass
 };
 
