@@ -280,6 +280,7 @@ void Session::Impl::forward_request(Message message, Outstanding outstanding) {
     outstanding.offers = read_offers(message.meta().find(wire::kMetaClientCapabilities));
     remember_line(message, outstanding);
   }
+  probes_sent_ += message.method == "server/discover" ? 1U : 0U;
   outstanding_.emplace(*message.id, std::move(outstanding));
   to_server(client_line(std::move(message)));
 }

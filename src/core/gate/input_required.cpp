@@ -53,10 +53,11 @@ std::string question_json(std::string_view method, const std::string& params) {
 bool shape_fits(const Value& result) {
   const Value type = result.find("resultType");
   const Value asked = result.find("inputRequests");
+  const std::size_t questions = asked ? asked.size() : 0;
   const Value state = result.find("requestState");
   const bool readable = !state || (state.is(Kind::string) && !state.has_lone_surrogate() && !state.has_nul());
-  return type.is(Kind::string) && type.string_equals("input_required") && (asked || state) && readable &&
-         (!asked || (asked.is(Kind::object) && asked.size() <= kMaxQuestionsInResult));
+  return type.is(Kind::string) && type.string_equals("input_required") && (questions > 0 || state) && readable &&
+         (!asked || (asked.is(Kind::object) && questions <= kMaxQuestionsInResult));
 }
 
 }  // namespace

@@ -128,7 +128,10 @@ class Session::Impl {
   void on_line(Side from, wire::LineEvent event);
   void on_text(Side from, std::string line);
   void to_client(std::string line) { actions_.emplace_back(ToClient{std::move(line)}); }
-  void to_server(std::string line) { actions_.emplace_back(ToServer{std::move(line)}); }
+  void to_server(std::string line) {
+    ++lines_sent_;
+    actions_.emplace_back(ToServer{std::move(line)});
+  }
   void record(std::string body) { actions_.emplace_back(Record{std::move(body)}); }
   void notice(std::string text) { actions_.emplace_back(Notice{std::move(text)}); }
   // Each text once. What a server can vary has a small budget of its own, so that it cannot use up ours.
@@ -274,6 +277,8 @@ class Session::Impl {
   void close_server_input();
   void signal(SignalServer::Kind kind);
   void drained();
+  bool ended_by_probe() const;
+  void outlive_probe();
   void fail_everything(Errc code, std::string_view detail);
 
   SessionConfig config_;
@@ -314,6 +319,8 @@ class Session::Impl {
   bool client_ended_ = false;
   bool server_input_closed_ = false;
   bool server_gone_ = false;
+  std::uint64_t lines_sent_ = 0;   // to the server
+  std::uint64_t probes_sent_ = 0;  // server/discover among them
   bool terminate_sent_ = false;
   bool kill_sent_ = false;
   std::optional<Instant> drain_until_;
