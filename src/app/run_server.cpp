@@ -221,6 +221,7 @@ gate::SessionConfig RunCase::session_config(const std::optional<Error>& failure)
   } else {
     config.snapshot = std::move(snapshot_.snapshot);
     config.known_values = known_values(loaded_->policy, planned_->prepared);
+    config.roots = granted_folders(planned_->prepared);
     config.facts = facts_summary(loaded_->policy, planned_->plan);
   }
   return config;
