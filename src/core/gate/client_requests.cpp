@@ -227,7 +227,7 @@ void Session::Impl::fail_questions(const std::optional<Id>& id, Errc code, std::
 }
 
 // The client is gone, or takes too long.
-void Session::Impl::tick_questions() {
+void Session::Impl::tick_open_questions() {
   for (auto at = questions_.open.begin(); at != questions_.open.end();) {
     const std::string id = at->first;
     const OpenQuestion question = at->second;

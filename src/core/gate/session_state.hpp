@@ -225,7 +225,7 @@ class Session::Impl {
   void ask_client(const Message& message, const std::string& params);
   void on_client_reply(Message message);
   void fail_questions(const std::optional<Id>& id, Errc code, std::string_view detail);
-  void tick_questions();
+  void tick_open_questions();
   std::optional<Instant> question_deadline() const;
   bool on_question_notification(const Message& message);
   bool on_answering_notification(Message& message);
