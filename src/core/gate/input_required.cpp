@@ -17,6 +17,7 @@
 #include "core/gate/records.hpp"
 #include "core/gate/session_state.hpp"
 #include "core/json/write.hpp"
+#include "core/wire/names.hpp"
 
 namespace cordon::gate {
 
@@ -116,7 +117,9 @@ void Session::Impl::on_asking_reply(Message message, const Outstanding& request)
   for (const Member member : message.result.find("inputRequests").members()) {
     const std::string key = member.key.string();
     const Value method = member.value.find("method");
-    if (!method.is(Kind::string) || key.size() > kMaxKeyBytes || member.key.has_lone_surrogate()) {
+    // Keys under our prefix are those of our own questions.
+    if (!method.is(Kind::string) || key.size() > kMaxKeyBytes || member.key.has_lone_surrogate() ||
+        key.starts_with(wire::kOwnIdPrefix)) {
       withhold_question(message, request, Errc::client_request_blocked, "a question that cannot be read");
       return;
     }

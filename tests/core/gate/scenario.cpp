@@ -311,6 +311,8 @@ class Runner {
       config_.policy.catalog.max_tools = value;
     } else if (parts[0] == "read_only") {
       config_.read_only = value != 0;
+    } else if (parts[0] == "annotations") {
+      config_.policy.tools.annotations = policy::Annotations::server;
     } else if (parts[0] == "arguments") {
       config_.policy.audit_arguments = policy::AuditArguments::full;
     } else {
