@@ -97,7 +97,7 @@ bool any_text(const Value& value, const Test& test) {
 
 // ---- secrets ----
 
-constexpr std::array<std::string_view, 57> kPhrases = {"password",
+constexpr std::array<std::string_view, 51> kPhrases = {"password",
                                                        "passwords",
                                                        "passwd",
                                                        "passphrase",
@@ -105,10 +105,7 @@ constexpr std::array<std::string_view, 57> kPhrases = {"password",
                                                        "passcode",
                                                        "pass code",
                                                        "pwd",
-                                                       "pin",
                                                        "pin code",
-                                                       "secret",
-                                                       "secrets",
                                                        "api key",
                                                        "api keys",
                                                        "apikey",
@@ -117,7 +114,6 @@ constexpr std::array<std::string_view, 57> kPhrases = {"password",
                                                        "private key",
                                                        "ssh key",
                                                        "signing key",
-                                                       "token",
                                                        "bearer",
                                                        "credential",
                                                        "credentials",
@@ -146,14 +142,16 @@ constexpr std::array<std::string_view, 57> kPhrases = {"password",
                                                        "debit card",
                                                        "iban",
                                                        "seed phrase",
-                                                       "mnemonic",
                                                        "recovery phrase",
                                                        "ssn",
                                                        "social security number",
                                                        "session cookie",
-                                                       "cookie",
                                                        "6 digit code",
                                                        "encryption key"};
+// Words that text also uses to say what it does not want: "do not give us your phone number, pin, …".
+constexpr std::array<std::string_view, 6> kWeakPhrases = {"pin", "secret", "secrets", "token", "mnemonic", "cookie"};
+constexpr std::array<std::string_view, 4> kNegations = {"do not", "don t", "never", "please not"};
+constexpr std::array<std::string_view, 7> kGiving = {"give", "enter", "include", "share", "provide", "send", "type"};
 // Inside a longer name: "dbPassword2", "my_api_key".
 constexpr std::array<std::string_view, 14> kParts = {
     "password",  "passwd",    "passphrase",  "passcode",     "apikey",     "secretkey",  "privatekey",
@@ -188,12 +186,38 @@ std::string words_of(std::string_view text) {
   return out;
 }
 
-bool names_secret(std::string_view text) {
-  const std::string words = words_of(text);
-  for (const std::string_view phrase : kPhrases) {
-    if (words.find(text::cat(' ', phrase, ' ')) != std::string::npos) {
+bool has_one_of(const std::string& words, std::span<const std::string_view> phrases) {
+  return std::ranges::any_of(
+      phrases, [&](std::string_view phrase) { return words.find(text::cat(' ', phrase, ' ')) != std::string::npos; });
+}
+
+bool is_negated(const std::string& words) {
+  for (const std::string_view no : kNegations) {
+    for (const std::string_view give : kGiving) {
+      if (words.find(text::cat(' ', no, ' ', give, ' ')) != std::string::npos) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// A weak word counts unless its clause says that it is not wanted.
+bool names_weak_secret(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = text.find_first_of(".;:()!?\n");
+    const std::string words = words_of(text.substr(0, end));
+    if (has_one_of(words, kWeakPhrases) && !is_negated(words)) {
       return true;
     }
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return false;
+}
+
+bool names_secret(std::string_view text) {
+  if (has_one_of(words_of(text), kPhrases) || names_weak_secret(text)) {
+    return true;
   }
   const std::string lower = text::lower_ascii(text);
   const auto stands_in = [](std::string_view in) {
