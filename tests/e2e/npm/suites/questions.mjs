@@ -74,15 +74,15 @@ async function elicitation(context, kind) {
     assert.equal(asked.length, 2, 'what was declined did not reach the client');
     const required = await open('https://login.example.org/again', { errorPath: true });
     assert.equal(required.error?.code, -32042);
-    const refused = await open('http://login.example.org/again', { errorPath: true });
-    assert.match(textOf(refused.result), /client_request_blocked/);
     assert.deepEqual(session.errors.map(String), []);
   });
   const listed = everythingPolicy(context, 'elicitation-hosts', { elicitation_hosts: ['*.example.com'] });
   await withSession(context.through(listed), kind, { handlers }, async (session) => {
-    const open = (url) => session.call('trigger-url-elicitation', { url, message: 'Sign in' });
+    const open = (url, more = {}) => session.call('trigger-url-elicitation', { url, message: 'Sign in', ...more });
     assert.match(textOf(await open('https://login.example.org/')), /decline/i);
     assert.match(textOf(await open('https://login.example.com/')), /accept/i);
+    // In an error it names a host of its own, which is not in the list.
+    assert.match(textOf(await open('https://login.example.com/', { errorPath: true })), /client_request_blocked/);
   });
   const blocked = everythingPolicy(context, 'elicitation-block', { elicitation: 'block' });
   await withSession(context.through(blocked), kind, {}, async (session) => {
