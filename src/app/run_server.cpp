@@ -230,6 +230,7 @@ gate::SessionConfig RunCase::session_config(const std::optional<Error>& failure)
     config.snapshot = std::move(snapshot_.snapshot);
     config.known_values = known_values(loaded_->policy, planned_->prepared);
     config.view = server_view(planned_->plan, files_ ? &*files_ : nullptr);
+    config.roots = granted_folders(planned_->prepared);
     config.facts = facts_summary(loaded_->policy, planned_->plan);
   }
   return config;

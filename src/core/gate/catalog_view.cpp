@@ -85,7 +85,7 @@ std::string served_meta(const Value& meta, std::string_view mark, Interface inte
 }  // namespace
 
 std::string served_definition(std::string_view definition, Effect effect, bool reviewed_read, std::string_view mark,
-                              Interface interface) {
+                              Interface interface, policy::Annotations hints) {
   const json::Document document = parse_own(definition);
   const Value tool = document.root();
   json::Writer w;
@@ -96,7 +96,12 @@ std::string served_definition(std::string_view definition, Effect effect, bool r
       w.key(key).value(member.value);
     }
   }
-  w.member_raw("annotations", annotations(tool.find("annotations"), hints_of(effect, reviewed_read)));
+  const Value given = tool.find("annotations");
+  if (hints == policy::Annotations::reviewed) {
+    w.member_raw("annotations", annotations(given, hints_of(effect, reviewed_read)));
+  } else if (given) {
+    w.key("annotations").value(given);
+  }
   if (const std::string meta = served_meta(tool.find("_meta"), mark, interface); !meta.empty()) {
     w.member_raw("_meta", meta);
   }
@@ -128,7 +133,9 @@ void CatalogView::add(ToolView view, const policy::Policy& policy, std::string_v
   if (!hidden && !definition.empty()) {
     const bool read = view.effect == Effect::read && view.effect_by_person && view.when.empty();
     view.served = served_definition(definition, policy::worst_effect(view.effect, view.when), read, mark,
-                                    view.interface.empty() ? Interface::removed : Interface::pinned);
+                                    view.interface.empty() ? Interface::removed : Interface::pinned,
+                                    // What nobody has reviewed gets the hints of its class in any case.
+                                    mark.empty() ? policy.tools.annotations : policy::Annotations::reviewed);
   }
   const auto [place, fresh] = index_.emplace(view.name, tools_.size());
   if (fresh) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
@@ -34,6 +35,7 @@ struct SessionConfig {
   std::map<std::string, std::string> known_values = {};  // of catalog.variables, as far as the launch tells them
   bool read_only = false;                                // run --read-only: only calls of reviewed effect `read` pass
   policy::ServerView view = {};  // for `within`; without its `files` no path passes such a condition
+  std::vector<std::string> roots = {};                   // folders of the policy as the server sees them
 };
 
 class Session {

@@ -90,7 +90,9 @@ policy::Tools read_tools(Faults& faults, const yaml::Node& node) {
     read_effects(faults, effects->value, tools);
   }
   section.boolean("read_only", tools.read_only);
-  section.fixed("annotations", "reviewed", {"server"});
+  section.choice<policy::Annotations>(
+      "annotations", tools.annotations,
+      {{"reviewed", policy::Annotations::reviewed}, {"server", policy::Annotations::server}});
   section.fixed("schema", "off", {"enforce"});
   if (const yaml::Member* rules = section.find("rules")) {
     if (const auto* items = read_list(faults, rules->value, "tools.rules", ListEmptiness::allowed)) {
