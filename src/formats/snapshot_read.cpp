@@ -26,7 +26,7 @@ constexpr std::array<string_view, 5> kOptionalMembers = {"policy", "prompts", "r
                                                          "variables"};
 constexpr std::array<string_view, 6> kPlaceMembers = {"item", "key", "length", "offset", "pointer", "variable"};
 constexpr std::size_t kMaxPlaces = 10'000;
-constexpr std::array<string_view, 1> kOptionalToolMembers = {"interface"};
+constexpr std::array<string_view, 2> kOptionalToolMembers = {"interface", "interface_facts"};
 constexpr std::array<string_view, 5> kToolMembers = {"definition", "digest", "effect", "effect_source", "name"};
 constexpr std::array<string_view, 5> kLaunchMembers = {"command", "environment_names", "executable", "files",
                                                        "set_values"};
@@ -290,6 +290,12 @@ class Reader {
     }
     if (const Value interface = entry.find("interface")) {
       tool.interface = digest_of(interface, text::cat("'interface' of ", what));
+    }
+    if (const Value about = entry.find("interface_facts")) {
+      if (!about.is(Kind::object) || tool.interface.empty()) {
+        fault(about, text::cat("'interface_facts' of ", what, " must be an object, beside 'interface'"));
+      }
+      tool.interface_facts = json::canonical(about);
     }
     read_effect(entry, what, tool);
     if (!snapshot_.tools.empty() && snapshot_.tools.back().name >= tool.name) {

@@ -2,10 +2,10 @@
 #include "core/catalog/schema_changes.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include "core/catalog/schema.hpp"
+#include "core/catalog/schema_parts.hpp"
 #include "core/catalog/schema_words.hpp"
 
 namespace cordon::catalog {
@@ -16,25 +16,6 @@ using json::Kind;
 using json::Value;
 
 constexpr int kMaxResolutions = 16;  // of references, for each pair of schemas
-
-std::vector<Value> elements_of(const Value& array) {
-  std::vector<Value> list;
-  for (const Value element : array.elements()) {
-    list.push_back(element);
-  }
-  return list;
-}
-
-std::vector<std::string> strings_of(const Value& array) {
-  std::vector<std::string> list;
-  for (const Value element : array.elements()) {
-    if (element.is(Kind::string)) {
-      list.push_back(element.string());
-    }
-  }
-  std::ranges::sort(list);
-  return list;
-}
 
 bool has(const std::vector<std::string>& sorted, std::string_view name) {
   return std::ranges::binary_search(sorted, name);
@@ -60,7 +41,7 @@ class SchemaWalker {
       list_.add(What::schema_changed, schemas);
       return;
     }
-    if (follow_reference(schemas, sense)) {
+    if (wrapped(schemas, sense) || follow_reference(schemas, sense)) {
       return;
     }
     const std::size_t so_far = list_.total();
@@ -178,24 +159,6 @@ class SchemaWalker {
     for_differences(sides, [&](const Sides& element) {
       list_.add(bool(element.after) == plain ? What::enum_extended : What::enum_reduced, element, {.element = true});
     });
-  }
-
-  template <typename F>
-  static void for_differences(const Sides& sorted, F&& report) {
-    const std::vector<Value> before = elements_of(sorted.before);
-    const std::vector<Value> after = elements_of(sorted.after);
-    std::size_t b = 0;
-    std::size_t a = 0;
-    while (b < before.size() || a < after.size()) {
-      if (b < before.size() && a < after.size() && before[b].raw() == after[a].raw()) {
-        ++b;
-        ++a;
-      } else if (a >= after.size() || (b < before.size() && before[b].raw() < after[a].raw())) {
-        report(Sides{before[b++], {}});
-      } else {
-        report(Sides{{}, after[a++]});
-      }
-    }
   }
 
   // Parameters that came or went are told as such, with whether they are required.
@@ -319,22 +282,52 @@ class SchemaWalker {
     }
   }
 
-  // Indices of the elements of `list` that `other` does not have as often.
-  static std::vector<std::size_t> unmatched(const std::vector<Value>& list, const std::vector<Value>& other) {
-    std::map<std::string_view, std::size_t> pool;
-    for (const Value& value : other) {
-      ++pool[value.raw()];
+  // A schema that became one of several alternatives, or the reverse: what else is let through is all that changed.
+  // Under `oneOf` what fits two of them is refused, so neither side need take in the other.
+  bool wrapped(const Sides& schemas, Sense sense) {
+    const std::optional<Wrapping> wider = wrapping(schemas.before, schemas.after);
+    const std::optional<Wrapping> found = wider ? wider : wrapping(schemas.after, schemas.before);
+    if (!found) {
+      return false;
     }
-    std::vector<std::size_t> left;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      std::size_t& count = pool[list[i].raw()];
-      if (count == 0) {
-        left.push_back(i);
-      } else {
-        --count;
+    const auto sides = [&](const Value& plain, const Value& wide) {
+      return wider ? Sides{plain, wide} : Sides{wide, plain};
+    };
+    const std::size_t so_far = list_.total();
+    for (const Wrapping::Text& text : found->texts) {
+      if (!text.inside) {
+        const ChangeList::Step step(list_, text.key);
+        list_.add(text_word(text.key), sides(text.plain, text.wide));
       }
     }
-    return left;
+    const What what = found->keyword == "oneOf"                ? What::type_changed
+                      : bool(wider) == (sense == Sense::plain) ? What::type_widened
+                                                               : What::type_narrowed;
+    const ChangeList::Step step(list_, found->keyword);
+    for (std::size_t i = 0; i < found->branches.size(); ++i) {
+      const ChangeList::Step branch(list_, std::to_string(i));
+      if (i != found->kept) {
+        list_.add(what, sides({}, found->branches[i]));
+        continue;
+      }
+      for (const Wrapping::Text& text : found->texts) {
+        if (text.inside) {
+          const ChangeList::Step inner(list_, text.key);
+          list_.add(text_word(text.key), sides(text.plain, text.wide));
+        }
+      }
+    }
+    if (list_.total() == so_far) {
+      list_.add(What::schema_changed, sides({}, found->branches[found->kept]));
+    }
+    return true;
+  }
+
+  static What text_word(std::string_view key) {
+    const Keyword keyword = keyword_of(key);
+    return keyword == Keyword::title     ? What::title_changed
+           : keyword == Keyword::initial ? What::default_changed
+                                         : What::parameter_text_changed;
   }
 
   void sequence(const Sides& sides, Sense sense) {

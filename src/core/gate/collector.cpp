@@ -316,6 +316,7 @@ class Collector::Impl {
     LiveItem& tool = live_.front().items.at(reading_++);
     if (auto digest = catalog::contents_digest(result)) {
       tool.interface = std::move(*digest);
+      tool.interface_facts = catalog::interface_facts(result);
     } else {
       actions_.emplace_back(
           Notice{text::cat("the interface of tool '", text::printable(tool.name, 100), "' cannot be read")});

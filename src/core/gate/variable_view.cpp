@@ -60,6 +60,7 @@ VariableRule rule_of(const Variable& variable) {
       return {is_pattern, variable.pattern, {}};
     case Variable::Kind::cwd:
     case Variable::Kind::home:
+    case Variable::Kind::roots:
     case Variable::Kind::argument:
       return {is_known, {}, {}};
   }
