@@ -9,6 +9,7 @@
 #include "core/catalog/variables.hpp"
 #include "core/gate/variable_view.hpp"
 #include "core/json/read.hpp"
+#include "formats/reports/words.hpp"
 
 namespace cordon::app {
 namespace {
@@ -72,7 +73,7 @@ std::string text_of(const std::string& json) {
 
 std::string describe_place(const catalog::ItemChange& change, const catalog::Place& place) {
   std::string line = text::cat("  ", change.item, change.name.empty() ? "" : " ", text::printable(change.name, 100),
-                               ' ', text::printable(place.pointer, 200));
+                               ' ', text::printable(formats::readable_pointer(place.pointer), 200));
   const std::string before = text_of(place.before);
   const std::string after = text_of(place.after);
   if (before.empty() || after.empty()) {

@@ -145,7 +145,7 @@ class Body {
     std::vector<Ink> inks;
     for (const Place* place : group_.places) {
       inks.push_back(Ink::ours(inks.empty() ? "" : ", "));
-      inks.push_back(Ink::theirs(place->pointer, Tone::dim));
+      inks.push_back(Ink::theirs(readable_pointer(place->pointer), Tone::dim));
     }
     paper_.write(kBar, kBarRest, inks);
   }
@@ -220,7 +220,8 @@ class Body {
     const std::string_view what = phrase(place);
     if (!place.pointer.empty() && (place.pointer != last_pointer_ || what != last_phrase_)) {
       paper_.write(kBar, kBarRest,
-                   {Ink::theirs(place.pointer, Tone::strong), Ink::ours(text::cat("  (", what, ')'), Tone::dim)});
+                   {Ink::theirs(readable_pointer(place.pointer), Tone::strong),
+                    Ink::ours(text::cat("  (", what, ')'), Tone::dim)});
     }
     last_pointer_ = place.pointer;
     last_phrase_ = what;
