@@ -93,8 +93,14 @@ export function expectedWords(before, after) {
     if (!(name in young)) words.push(['parameter_removed', at(name)]);
     else {
       const [a, b] = [old[name], young[name]];
+      for (const [plain, wide, word] of [[a, b, 'type_widened'], [b, a, 'type_narrowed']]) {
+        if (!plain.anyOf && wide.anyOf?.some((branch) => same(branch, plain))) words.push([word, null]);
+      }
       const plain = a && b && !a.$ref && !b.$ref && !a.anyOf && !b.anyOf;
       if (plain && a.description !== b.description) words.push(['parameter_text_changed', `${at(name)}/description`]);
+      if (plain && typeof a.type === 'string' && typeof b.type === 'string' && a.type !== b.type) {
+        words.push([[a.type, b.type].join() === 'integer,number' ? 'type_widened' : [a.type, b.type].join() === 'number,integer' ? 'type_narrowed' : 'type_changed', `${at(name)}/type`]);
+      }
       if (plain && 'default' in a && 'default' in b && !same(a.default, b.default)) words.push(['default_changed', `${at(name)}/default`]);
       if (plain && Array.isArray(a.enum) && Array.isArray(b.enum)) {
         if (b.enum.some((value) => !a.enum.includes(value))) words.push(['enum_extended', `${at(name)}/enum`]);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -112,9 +114,16 @@ class View {
     write_below(schema, depth + 1);
   }
 
-  static bool all_strings(const Value& value) {
-    return value.is(Kind::array) &&
-           std::ranges::all_of(value.elements(), [](const Value& one) { return one.is(Kind::string); });
+  // The strings of an array; nothing when it is none, or has anything else in it.
+  static std::optional<std::vector<std::string>> all_strings(const Value& value) {
+    std::vector<std::string> out;
+    for (const Value one : value.elements()) {
+      if (!one.is(Kind::string)) {
+        return std::nullopt;
+      }
+      out.push_back(one.string());
+    }
+    return value.is(Kind::array) ? std::optional(std::move(out)) : std::nullopt;
   }
 
   // Members that get lines of their own, or that each parameter says for itself.
@@ -128,20 +137,21 @@ class View {
     if (key == "anyOf" || key == "oneOf" || key == "allOf") {
       return value.is(Kind::array);
     }
-    if (key == "required" && all_strings(value)) {
+    if (const auto names = key == "required" ? all_strings(value) : std::nullopt) {
       const Value properties = schema.find("properties");
-      return std::ranges::all_of(value.elements(), [&](const Value& name) {
-        return properties.is(Kind::object) && bool(properties.find(name.string()));
-      });
+      return std::ranges::all_of(
+          *names, [&](const std::string& name) { return properties.is(Kind::object) && bool(properties.find(name)); });
     }
     return false;
   }
 
   static bool is_required(const Value& schema, std::string_view name) {
-    const Value required = schema.find("required");
-    return required.is(Kind::array) && std::ranges::any_of(required.elements(), [name](const Value& one) {
-             return one.is(Kind::string) && one.string() == name;
-           });
+    for (const Value one : schema.find("required").elements()) {
+      if (one.is(Kind::string) && one.string() == name) {
+        return true;
+      }
+    }
+    return false;
   }
 
   void write_below(const Value& schema, std::size_t depth) {
