@@ -292,7 +292,9 @@ TEST_CASE("prompts and resources are no less strict, nor is a rule for resources
 
 TEST_CASE("a rule is held to the strictest class, since it may meet a tool of any") {
   Fixture f;
-  f.policy.tools.rules = {{{"a"}, Action::confirm, {}}, {{"b"}, Action::hide, {}}, {{"c"}, Action::allow, {}}};
+  f.policy.tools.rules = {{.tools = {"a"}, .action = Action::confirm},
+                          {.tools = {"b"}, .action = Action::hide},
+                          {.tools = {"c"}, .action = Action::allow}};
   f.limit("tools.effects.read").word = "allow";
   CHECK(f.fits());
   f.limit("tools.effects.destructive").word = "block";
