@@ -443,9 +443,8 @@ TEST_CASE("the interface of a new tool is an item, and only accepting it lets cl
 
 TEST_CASE("a new tool is shown as a list of its parameters, and w shows it as JSON") {
   Snapshot candidate = candidate_of({{"a", "Reads."}});
-  candidate.tools[0].definition =
-      R"({"description":"Reads.","inputSchema":{"properties":{"path":{"type":"string"}},)"
-      R"("required":["path"],"type":"object"},"name":"a"})";
+  candidate.tools[0].definition = R"({"description":"Reads.","inputSchema":{"properties":{"path":{"type":"string"}},)"
+                                  R"("required":["path"],"type":"object"},"name":"a"})";
   catalog::seal(candidate);
   Review review(std::nullopt, candidate);
   ReviewDialog dialog(review, Style{}, "tulip");

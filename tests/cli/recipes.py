@@ -13,7 +13,7 @@ import tempfile
 
 import yaml
 
-program, root = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+program, root = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 failures = []
 passed = 0
 

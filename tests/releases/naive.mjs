@@ -49,7 +49,8 @@ export function compareRaw(before, after) {
   const parts = { instructions: 'instructions', serverInfo: 'server_info', capabilities: 'capabilities' };
   for (const [member, item] of Object.entries(parts)) {
     const [old, young] = [before.opening[member], after.opening[member]];
-    if (!same(old ?? null, young ?? null)) found.push({ item, name: '', kind: 'changed', before: old, after: young });
+    const kind = old === undefined ? 'added' : young === undefined ? 'removed' : 'changed';
+    if (!same(old ?? null, young ?? null)) found.push({ item, name: '', kind, before: old, after: young });
   }
   return found;
 }

@@ -161,7 +161,8 @@ class Runner {
       config_.policy.tools.effects[*policy::effect_from_name(parts[0])] = *policy::action_from_name(parts[1]);
     } else if (verb == "rule") {
       const auto parts = text::split(rest, '=');
-      config_.policy.tools.rules.push_back({{std::string(parts[0])}, policy::action_from_name(parts[1]), {}});
+      config_.policy.tools.rules.push_back(
+          {.tools = {std::string(parts[0])}, .action = policy::action_from_name(parts[1])});
     } else if (verb == "drift") {
       set_drift(line, rest);
     } else if (verb == "set") {
