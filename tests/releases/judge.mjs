@@ -2,12 +2,13 @@
 // Holds a report of mcp-cordon against the naive differences: nothing missing, nothing invented, the right kind.
 import { expectedWords, same, withoutForm } from './naive.mjs';
 
-const CATALOG = new Set(['tool', 'prompt', 'resource', 'resource_template', 'instructions', 'server_info', 'capabilities']);
+const CATALOG = new Set(['tool', 'prompt', 'resource', 'resource_template', 'interface', 'instructions', 'server_info', 'capabilities']);
 
 function kindFault(difference, change) {
   const { kind } = difference;
   if (kind === 'added') return change.kind === 'added' || (change.kind === 'renamed' && change.name === difference.name);
   if (kind === 'removed') return change.kind === 'removed' || (change.kind === 'renamed' && change.old_name === difference.name);
+  if (difference.item === 'interface') return change.kind === 'changed';
   if (!same(withoutForm(difference.before), withoutForm(difference.after))) return change.kind === 'changed';
   // A dialect that means something else is more than form; so is form where a reference leads into it.
   return change.kind === 'cosmetic' || change.places.some((place) => ['dialect_changed', 'schema_changed'].includes(place.what));

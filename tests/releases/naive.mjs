@@ -7,7 +7,7 @@ const ITEMS = { tools: 'tool', prompts: 'prompt', resources: 'resource', resourc
 
 // What the server sent last under each key, and its answer to the opening.
 export function rawCatalog(file) {
-  const catalog = { tools: {}, prompts: {}, resources: {}, resourceTemplates: {}, opening: {} };
+  const catalog = { tools: {}, prompts: {}, resources: {}, resourceTemplates: {}, opening: {}, contents: {} };
   for (const line of readFileSync(file, 'utf8').split('\n')) {
     let result;
     try {
@@ -17,6 +17,7 @@ export function rawCatalog(file) {
     }
     if (result === undefined || result === null) continue;
     if (result.serverInfo !== undefined && result.capabilities !== undefined) catalog.opening = result;
+    for (const content of Array.isArray(result.contents) ? result.contents : []) catalog.contents[content.uri] = result.contents;
     for (const [list, key] of Object.entries(LISTS)) {
       for (const item of Array.isArray(result[list]) ? result[list] : []) catalog[list][item[key]] = item;
     }
@@ -36,6 +37,12 @@ export function sorted(value, key = '') {
 
 export const same = (a, b) => JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
 
+// What clients show for a tool: the content behind the `ui://` address that it names.
+function interfaceOf(catalog, name) {
+  const meta = catalog.tools[name]?._meta;
+  return catalog.contents[meta?.ui?.resourceUri ?? meta?.['ui/resourceUri']];
+}
+
 // [{item, name, kind, before, after}], kind: added, removed or changed.
 export function compareRaw(before, after) {
   const found = [];
@@ -45,6 +52,11 @@ export function compareRaw(before, after) {
       const kind = old === undefined ? 'added' : young === undefined ? 'removed' : same(old, young) ? '' : 'changed';
       if (kind !== '') found.push({ item, name, kind, before: old, after: young });
     }
+  }
+  for (const name of Object.keys(after.tools)) {
+    const [old, young] = [interfaceOf(before, name), interfaceOf(after, name)];
+    const kind = old === undefined ? 'added' : young === undefined ? 'removed' : 'changed';
+    if (!same(old ?? null, young ?? null)) found.push({ item: 'interface', name, kind, before: old, after: young });
   }
   const parts = { instructions: 'instructions', serverInfo: 'server_info', capabilities: 'capabilities' };
   for (const [member, item] of Object.entries(parts)) {
