@@ -94,7 +94,8 @@ function step(older, newer) {
   const report = JSON.parse(run.stdout);
   const text = cordon('diff', older.candidate, newer.candidate).stdout;
   const naive = compareRaw(older.raw, newer.raw);
-  return { from: older.version, to: newer.version, naive, report, text, took, ...judge(naive, report, text, older.raw, newer.raw) };
+  const parts = text.trim().split('\n\n').filter((part) => !/^\w+ +launch changed/.test(part));
+  return { from: older.version, to: newer.version, naive, report, text, took, lines: parts.join('\n\n').split('\n').length, ...judge(naive, report, text, older.raw, newer.raw) };
 }
 
 const rows = [];
@@ -110,16 +111,42 @@ for (const server of JSON.parse(readFileSync(options.servers, 'utf8'))) {
   }
   for (const one of steps) {
     console.log(`${server.package} ${one.from} -> ${one.to}: ${one.naive.length} differences, ` +
-      `${one.checked} kinds checked, ${one.text.split('\n').length} lines, ${one.faults.length} faults`);
+      `${one.checked} kinds checked, ${one.lines} lines, ${one.faults.length} faults`);
     for (const fault of one.faults) console.log(`    ${fault}`);
   }
-  rows.push({ package: server.package, releases: releases.map(({ raw, ...rest }) => ({ ...rest, tools: raw && Object.keys(raw.tools).length })),
-    steps: steps.map(({ report, ...rest }) => ({ ...rest, drifted: report.drifted, summary: report.summary,
-      severities: report.changes.map((change) => change.severity) })) });
-  writeFileSync(path.join(options.work, `result-${server.package.replace('/', '+')}.json`), JSON.stringify(rows.at(-1)));
+  rows.push({ package: server.package, releases, steps });
+  // Where each version is installed is of this machine, so the launch differs with each step.
+  for (const one of steps) one.changes = one.report.changes.filter((change) => change.item !== 'launch');
+}
+
+// ---- the tables of docs/releases.md ----
+const sum = (list) => list.reduce((total, one) => total + one, 0);
+const sorted = (list) => [...list].sort((a, b) => a - b);
+const part = (list, share) => sorted(list)[Math.floor(share * (list.length - 1))];
+const table = [];
+for (const { package: name, releases, steps } of rows) {
+  const good = releases.filter((one) => !one.failure);
+  const of = (kind) => sum(steps.map((one) => one.naive.filter((found) => found.item === 'tool' && found.kind === kind).length));
+  const others = sum(steps.map((one) => one.naive.filter((found) => found.item !== 'tool').length));
+  const bad = releases.filter((one) => one.failure).map((one) => one.version);
+  table.push(`| ${name} | ${good.map((one) => one.version).join(', ')}${bad.length ? ` (does not start: ${bad.join(', ')})` : ''} | ` +
+    `${good.length ? `${Math.min(...good.map((one) => Object.keys(one.raw.tools).length))}–${Math.max(...good.map((one) => Object.keys(one.raw.tools).length))}` : ''} | ` +
+    `${of('added')} / ${of('removed')} / ${of('changed')} | ${others} | ${sum(steps.map((one) => one.checked))} | ${sum(steps.map((one) => one.faults.length))} |`);
 }
 const all = rows.flatMap((row) => row.releases);
 const steps = rows.flatMap((row) => row.steps);
+const drifted = steps.filter((one) => one.changes.some((change) => change.kind !== 'cosmetic'));
+const words = new Map();
+for (const change of steps.flatMap((one) => one.changes)) {
+  for (const word of new Set(change.places.map((place) => (change.kind === 'cosmetic' ? 'form_changed' : place.what)))) words.set(word, (words.get(word) ?? 0) + 1);
+}
+const kinds = new Map();
+for (const change of steps.flatMap((one) => one.changes)) kinds.set(`${change.item} ${change.kind}`, (kinds.get(`${change.item} ${change.kind}`) ?? 0) + 1);
+writeFileSync(path.join(options.work, 'tables.md'), [...table, '',
+  ...[...kinds].sort((a, b) => b[1] - a[1]).map(([kind, count]) => `| ${kind} | ${count} |`), '',
+  ...[...words].sort((a, b) => b[1] - a[1]).map(([word, count]) => `| \`${word}\` | ${count} |`), ''].join('\n'));
 console.log(`${rows.length} servers, ${all.length} versions, ${all.filter((one) => one.failure).length} did not start; ` +
-  `${all.filter((one) => one.unstable?.length > 0).length} unstable; ${steps.length} steps, ${steps.filter((one) => one.drifted).length} drifted, ` +
-  `${steps.reduce((sum, one) => sum + one.checked, 0)} kinds checked, ${steps.reduce((sum, one) => sum + one.faults.length, 0)} faults`);
+  `${all.filter((one) => one.unstable?.length > 0).length} differ between two launches; ${steps.length} steps, ${drifted.length} drifted; ` +
+  `${sum(steps.map((one) => one.naive.length))} differences, ${sum(steps.map((one) => one.checked))} kinds and words checked, ` +
+  `${sum(steps.map((one) => one.faults.length))} faults; lines of a report that drifted: half ≤ ${part(drifted.map((one) => one.lines), 0.5)}, ` +
+  `three quarters ≤ ${part(drifted.map((one) => one.lines), 0.75)}, nine tenths ≤ ${part(drifted.map((one) => one.lines), 0.9)}`);

@@ -25,8 +25,6 @@ bool lone_reference(const Value& schema) {
   return schema.is(Kind::object) && schema.size() == 1 && schema.find("$ref").is(Kind::string);
 }
 
-enum class Sense : std::uint8_t { plain, negated };
-
 class SchemaWalker {
  public:
   SchemaWalker(const Sides& roots, ChangeList& list)
@@ -41,7 +39,7 @@ class SchemaWalker {
       list_.add(What::schema_changed, schemas);
       return;
     }
-    if (wrapped(schemas, sense) || follow_reference(schemas, sense)) {
+    if (tell_wrapping(schemas, sense, list_) || follow_reference(schemas, sense)) {
       return;
     }
     const std::size_t so_far = list_.total();
@@ -280,54 +278,6 @@ class SchemaWalker {
         list_.add(directed(bool(branch.after), sense), branch);
       }
     }
-  }
-
-  // A schema that became one of several alternatives, or the reverse: what else is let through is all that changed.
-  // Under `oneOf` what fits two of them is refused, so neither side need take in the other.
-  bool wrapped(const Sides& schemas, Sense sense) {
-    const std::optional<Wrapping> wider = wrapping(schemas.before, schemas.after);
-    const std::optional<Wrapping> found = wider ? wider : wrapping(schemas.after, schemas.before);
-    if (!found) {
-      return false;
-    }
-    const auto sides = [&](const Value& plain, const Value& wide) {
-      return wider ? Sides{plain, wide} : Sides{wide, plain};
-    };
-    const std::size_t so_far = list_.total();
-    for (const Wrapping::Text& text : found->texts) {
-      if (!text.inside) {
-        const ChangeList::Step step(list_, text.key);
-        list_.add(text_word(text.key), sides(text.plain, text.wide));
-      }
-    }
-    const What what = found->keyword == "oneOf"                ? What::type_changed
-                      : bool(wider) == (sense == Sense::plain) ? What::type_widened
-                                                               : What::type_narrowed;
-    const ChangeList::Step step(list_, found->keyword);
-    for (std::size_t i = 0; i < found->branches.size(); ++i) {
-      const ChangeList::Step branch(list_, std::to_string(i));
-      if (i != found->kept) {
-        list_.add(what, sides({}, found->branches[i]));
-        continue;
-      }
-      for (const Wrapping::Text& text : found->texts) {
-        if (text.inside) {
-          const ChangeList::Step inner(list_, text.key);
-          list_.add(text_word(text.key), sides(text.plain, text.wide));
-        }
-      }
-    }
-    if (list_.total() == so_far) {
-      list_.add(What::schema_changed, sides({}, found->branches[found->kept]));
-    }
-    return true;
-  }
-
-  static What text_word(std::string_view key) {
-    const Keyword keyword = keyword_of(key);
-    return keyword == Keyword::title     ? What::title_changed
-           : keyword == Keyword::initial ? What::default_changed
-                                         : What::parameter_text_changed;
   }
 
   void sequence(const Sides& sides, Sense sense) {

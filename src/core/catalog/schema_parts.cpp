@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "core/catalog/schema_words.hpp"
@@ -14,6 +16,19 @@ namespace {
 
 using json::Kind;
 using json::Value;
+
+struct Wrapping {
+  struct Text {
+    std::string key = {};
+    Value plain = {};
+    Value wide = {};
+    bool inside = false;  // in the alternative rather than around it
+  };
+  std::string_view keyword = {};     // "anyOf" or "oneOf"
+  std::size_t kept = 0;              // which alternative it is
+  std::vector<Value> branches = {};  // all of them
+  std::vector<Text> texts = {};      // what differs in texts, titles and defaults
+};
 
 bool same(const Value& a, const Value& b) { return a && b && a.raw() == b.raw(); }
 
@@ -71,6 +86,33 @@ std::vector<Wrapping::Text> texts_of(const Value& plain, const Value& wide, cons
   return out;
 }
 
+std::optional<Wrapping> wrapping(const Value& plain, const Value& wide) {
+  constexpr std::array<std::string_view, 2> kKeywords = {"anyOf", "oneOf"};
+  for (const std::string_view keyword : kKeywords) {
+    const Value list = wide.find(keyword);
+    if (!list.is(Kind::array) || plain.find(keyword)) {
+      continue;
+    }
+    std::vector<Value> branches = elements_of(list);
+    const auto kept = std::ranges::find_if(branches, [&](const Value& branch) {
+      return branch.is(Kind::object) && stands_for(plain, wide, branch, keyword);
+    });
+    if (kept != branches.end()) {
+      Wrapping out{keyword, static_cast<std::size_t>(kept - branches.begin()), {}, texts_of(plain, wide, *kept)};
+      out.branches = std::move(branches);
+      return out;
+    }
+  }
+  return std::nullopt;
+}
+
+What text_word(std::string_view key) {
+  const Keyword keyword = keyword_of(key);
+  return keyword == Keyword::title     ? What::title_changed
+         : keyword == Keyword::initial ? What::default_changed
+                                       : What::parameter_text_changed;
+}
+
 }  // namespace
 
 std::vector<Value> elements_of(const Value& array) {
@@ -126,24 +168,42 @@ std::vector<std::size_t> unmatched(const std::vector<Value>& list, const std::ve
   return left;
 }
 
-std::optional<Wrapping> wrapping(const Value& plain, const Value& wide) {
-  constexpr std::array<std::string_view, 2> kKeywords = {"anyOf", "oneOf"};
-  for (const std::string_view keyword : kKeywords) {
-    const Value list = wide.find(keyword);
-    if (!list.is(Kind::array) || plain.find(keyword)) {
-      continue;
+// Under `oneOf` what fits two of them is refused, so neither side need take in the other.
+bool tell_wrapping(const Sides& schemas, Sense sense, ChangeList& list) {
+  const std::optional<Wrapping> wider = wrapping(schemas.before, schemas.after);
+  const std::optional<Wrapping> found = wider ? wider : wrapping(schemas.after, schemas.before);
+  if (!found) {
+    return false;
+  }
+  const auto sides = [&](const Value& plain, const Value& wide) {
+    return wider ? Sides{plain, wide} : Sides{wide, plain};
+  };
+  const std::size_t so_far = list.total();
+  const auto tell_texts = [&](bool inside) {
+    for (const Wrapping::Text& text : found->texts) {
+      if (text.inside == inside) {
+        const ChangeList::Step step(list, text.key);
+        list.add(text_word(text.key), sides(text.plain, text.wide));
+      }
     }
-    std::vector<Value> branches = elements_of(list);
-    const auto kept = std::ranges::find_if(branches, [&](const Value& branch) {
-      return branch.is(Kind::object) && stands_for(plain, wide, branch, keyword);
-    });
-    if (kept != branches.end()) {
-      Wrapping out{keyword, static_cast<std::size_t>(kept - branches.begin()), {}, texts_of(plain, wide, *kept)};
-      out.branches = std::move(branches);
-      return out;
+  };
+  tell_texts(false);
+  const What what = found->keyword == "oneOf"                      ? What::type_changed
+                    : wider.has_value() == (sense == Sense::plain) ? What::type_widened
+                                                                   : What::type_narrowed;
+  const ChangeList::Step step(list, found->keyword);
+  for (std::size_t i = 0; i < found->branches.size(); ++i) {
+    const ChangeList::Step branch(list, std::to_string(i));
+    if (i == found->kept) {
+      tell_texts(true);
+    } else {
+      list.add(what, sides({}, found->branches[i]));
     }
   }
-  return std::nullopt;
+  if (list.total() == so_far) {
+    list.add(What::schema_changed, sides({}, found->branches[found->kept]));
+  }
+  return true;
 }
 
 }  // namespace cordon::catalog

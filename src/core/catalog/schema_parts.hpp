@@ -3,10 +3,9 @@
 // Parts of two schemas that belong together: elements of lists, and a schema that became one of several alternatives.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/catalog/change_list.hpp"
@@ -24,20 +23,12 @@ void for_differences(const Sides& sorted, const std::function<void(const Sides&)
 // Indices of the elements of `list` that `other` does not have as often.
 std::vector<std::size_t> unmatched(const std::vector<json::Value>& list, const std::vector<json::Value>& other);
 
-// `{"type": "string"}` beside `{"anyOf": [{"type": "string"}, {"type": "null"}]}`: the one is among the alternatives of
-// the other, texts, titles and defaults aside, which may stand on either level.
-struct Wrapping {
-  struct Text {
-    std::string key = {};
-    json::Value plain = {};
-    json::Value wide = {};
-    bool inside = false;  // in the alternative rather than around it
-  };
-  std::string_view keyword = {};           // "anyOf" or "oneOf"
-  std::size_t kept = 0;                    // which alternative it is
-  std::vector<json::Value> branches = {};  // all of them
-  std::vector<Text> texts = {};            // what differs in texts, titles and defaults
-};
-std::optional<Wrapping> wrapping(const json::Value& plain, const json::Value& wide);
+// Under `not`, what lets more through lets less through.
+enum class Sense : std::uint8_t { plain, negated };
+
+// `{"type": "string"}` beside `{"anyOf": [{"type": "string"}, {"type": "null"}]}`, either way round: the one is among
+// the alternatives of the other, texts, titles and defaults aside, which may stand on either level. Then the other
+// alternatives are all that changed, and are told. False, and nothing is told, where it is not so.
+bool tell_wrapping(const Sides& schemas, Sense sense, ChangeList& list);
 
 }  // namespace cordon::catalog
