@@ -37,6 +37,8 @@ std::string type_words(const Value& type) {
   return out;
 }
 
+bool is_long(std::string_view text) { return text.size() > 50 || text.contains('\n'); }
+
 enum class Need : std::uint8_t { none, optional, required };
 
 class View {
@@ -50,7 +52,7 @@ class View {
         write_schema("parameters", {}, member.value, Need::none, 0);
       } else if (key == "outputSchema" && member.value.is(Kind::object)) {
         write_schema("results", {}, member.value, Need::none, 0);
-      } else if (member.value.is(Kind::string) && is_prose(member.value.string())) {
+      } else if (member.value.is(Kind::string) && is_long(member.value.string())) {
         line(0, {Ink::theirs(key, tone_), Ink::ours(":", tone_)});
         write_text(member.value.string(), 1);
       } else if (key != "name") {
