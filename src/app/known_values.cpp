@@ -18,12 +18,15 @@ std::map<std::string, std::string> known_values(const policy::Policy& policy, co
     }
   }
   const std::string& cwd = launch.spec.cwd.empty() ? home : launch.spec.cwd;
+  auto root = launch.spec.mounts.begin();
   std::map<std::string, std::string> out;
   for (const auto& [name, variable] : policy.catalog.variables) {
     if (variable.kind == Kind::cwd && !cwd.empty()) {
       out.emplace(name, cwd);
     } else if (variable.kind == Kind::home && !home.empty()) {
       out.emplace(name, home);
+    } else if (variable.kind == Kind::roots && root != launch.spec.mounts.end()) {
+      out.emplace(name, (root++)->target);
     } else if (variable.kind == Kind::argument && variable.argument < launch.fingerprint.command.size()) {
       out.emplace(name, launch.fingerprint.command[variable.argument]);
     }

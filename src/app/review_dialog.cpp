@@ -5,14 +5,10 @@
 #include <array>
 #include <optional>
 
+#include "app/review_text.hpp"
 #include "base/text.hpp"
-#include "core/catalog/cues.hpp"
-#include "core/json/read.hpp"
-#include "core/json/write.hpp"
 #include "formats/reports/effects.hpp"
 #include "formats/reports/paper.hpp"
-#include "formats/reports/word_diff.hpp"
-#include "formats/reports/words.hpp"
 
 namespace cordon::app {
 namespace {
@@ -23,75 +19,13 @@ constexpr std::string_view kHelp =
     "  a        accept this and everything after it, seen or not\n"
     "  d        reject this and everything after it\n"
     "  s        split: ask about each of a group by itself\n"
-    "  w        show the whole definition\n"
+    "  w        show the whole definition, as JSON\n"
     "  c CLASS  set the effect class: read, write, destructive, execute, send, unknown\n"
     "  t all    take all classes that are proposed for arguments; t worse: only those worse than CLASS; t none\n"
     "  q        quit: write nothing\n";
 constexpr std::size_t kMaxNamed = 20;  // of what was accepted unseen
 
 constexpr std::array<std::string_view, 6> kClasses = {"read", "write", "destructive", "execute", "send", "unknown"};
-
-// JSON as indented lines, each with `mark` in front. Nothing is cut: what is not shown cannot be reviewed.
-void write_json(formats::Paper& paper, const std::string& json_text, std::string_view mark, formats::Tone tone) {
-  std::string shown = json_text;
-  if (const Result<json::Document> document = json::read(json_text, {.max_bytes = json_text.size(), .max_depth = 1024});
-      document) {
-    shown = json::pretty(document->root(), json::Escaping::reviewable);
-  }
-  for (const std::string_view line : text::split(shown, '\n')) {
-    if (!line.empty()) {
-      paper.write(mark, mark, {formats::Ink::their_json(line, tone)});
-    }
-  }
-}
-
-// Both texts in one, nothing cut: [-what went-] and {+what came+}.
-bool write_words(formats::Paper& paper, const catalog::Place& place) {
-  using formats::Ink;
-  using Kind = formats::WordPiece::Kind;
-  const std::optional<formats::Texts> texts = formats::prose_of(place);
-  if (!texts) {
-    return false;
-  }
-  std::vector<Ink> inks;
-  for (const formats::WordPiece& piece : formats::word_diff(texts->before, texts->after)) {
-    const formats::Tone tone = piece.kind == Kind::removed ? formats::Tone::removed
-                               : piece.kind == Kind::added ? formats::Tone::added
-                                                           : formats::Tone::plain;
-    inks.push_back(Ink::ours(piece.kind == Kind::removed ? "[-" : piece.kind == Kind::added ? "{+" : "", tone));
-    inks.push_back(Ink::their_words(piece.text, tone));
-    inks.push_back(Ink::ours(piece.kind == Kind::removed ? "-]" : piece.kind == Kind::added ? "+}" : "", tone));
-  }
-  paper.write("  ~ ", "    ", inks);
-  return true;
-}
-
-void write_place(formats::Paper& paper, const catalog::Place& place) {
-  using formats::Ink;
-  if (!place.pointer.empty()) {
-    paper.write(
-        "  at ", "     ",
-        {Ink::theirs(place.pointer, formats::Tone::dim), Ink::ours(text::cat("  (", formats::phrase(place), ')'))});
-  }
-  for (const catalog::Cue& cue : place.cues) {
-    paper.write("  ! ", "    ",
-                {Ink::ours(catalog::cue_phrase(cue.name), formats::Tone::high),
-                 Ink::ours(cue.excerpt.empty() ? "" : ": "), Ink::theirs(cue.excerpt)});
-  }
-  if (place.before == place.after) {
-    write_json(paper, place.after, "    ", formats::Tone::plain);
-    return;
-  }
-  if (write_words(paper, place)) {
-    return;
-  }
-  if (!place.before.empty()) {
-    write_json(paper, place.before, "  - ", formats::Tone::removed);
-  }
-  if (!place.after.empty()) {
-    write_json(paper, place.after, "  + ", formats::Tone::added);
-  }
-}
 
 std::string kind_of(const catalog::ItemChange& change) {
   if (change.item == "effect") {
@@ -164,7 +98,7 @@ std::string ReviewDialog::item_text() const {
   }
   paper.write("", "  ", head);
   for (const catalog::Place& place : change.places) {
-    write_place(paper, place);
+    write_place(paper, change, place);
   }
   if (change.omitted_places > 0) {
     paper.write("  ", "  ", {Ink::ours(text::cat("and ", change.omitted_places, " more places; all of what is new:"))});

@@ -27,7 +27,7 @@ constexpr std::array<string_view, 5> kOptionalMembers = {"policy", "prompts", "r
                                                          "variables"};
 constexpr std::array<string_view, 6> kPlaceMembers = {"item", "key", "length", "offset", "pointer", "variable"};
 constexpr std::size_t kMaxPlaces = 10'000;
-constexpr std::array<string_view, 2> kOptionalToolMembers = {"interface", "when"};
+constexpr std::array<string_view, 3> kOptionalToolMembers = {"interface", "interface_facts", "when"};
 constexpr std::array<string_view, 2> kWhenMembers = {"argument", "effect"};
 constexpr std::array<string_view, 1> kOptionalWhenMembers = {"value"};
 constexpr std::size_t kMaxConditions = 256;
@@ -294,6 +294,12 @@ class Reader {
     }
     if (const Value interface = entry.find("interface")) {
       tool.interface = digest_of(interface, text::cat("'interface' of ", what));
+    }
+    if (const Value about = entry.find("interface_facts")) {
+      if (!about.is(Kind::object) || tool.interface.empty()) {
+        fault(about, text::cat("'interface_facts' of ", what, " must be an object, beside 'interface'"));
+      }
+      tool.interface_facts = json::canonical(about);
     }
     read_effect(entry, what, tool);
     read_when(entry.find("when"), what, tool);

@@ -10,7 +10,10 @@ namespace cordon::catalog {
 namespace {
 
 PinnedTool pin(const Tool& tool, const Snapshot* reviewed) {
-  PinnedTool pinned = {.name = tool.name, .definition = tool.definition, .interface = tool.interface};
+  PinnedTool pinned = {.name = tool.name,
+                       .definition = tool.definition,
+                       .interface = tool.interface,
+                       .interface_facts = tool.interface_facts};
   const PinnedTool* known = reviewed == nullptr ? nullptr : reviewed->find(tool.name);
   if (known != nullptr && known->interface == tool.interface &&
       relate(known->definition, tool.definition) != Relation::changed) {

@@ -22,8 +22,9 @@ namespace cordon::catalog {
 // One tool definition, the whole object, unknown members included.
 struct Tool {
   std::string name = {};
-  std::string definition = {};  // canonical JSON (json::canonical) of the whole object
-  std::string interface = {};   // digest of the content of the `ui://` resource that it names, when that was read
+  std::string definition = {};       // canonical JSON (json::canonical) of the whole object
+  std::string interface = {};        // digest of the content of the `ui://` resource that it names, when that was read
+  std::string interface_facts = {};  // about that content, see interface.hpp
 };
 
 // What is learned from one serving process or one capture.
@@ -64,6 +65,7 @@ struct PinnedTool {
   std::string definition = {};  // canonical JSON, exactly as reviewed
   std::string digest = {};      // "sha256:…" of the comparison form, see compare.hpp
   std::string interface = {};   // digest of its `ui://` resource, else empty: then that is not served (interface.hpp)
+  std::string interface_facts = {};                     // about that content, for people; never judged by
   std::string effect = "unknown";                       // policy::Effect by name
   EffectSource effect_source = EffectSource::proposed;  // of the class and of all of `when`
   std::vector<EffectCondition> when = {};

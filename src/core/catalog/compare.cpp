@@ -182,6 +182,9 @@ std::string snapshot_digest(const Snapshot& snapshot) {
     if (!tool.interface.empty()) {
       writer.member("interface", tool.interface);
     }
+    if (!tool.interface_facts.empty()) {
+      writer.member_raw("interface_facts", tool.interface_facts);
+    }
     writer.member("name", tool.name);
     if (!tool.when.empty()) {
       writer.member_raw("when", when_json(tool.when));

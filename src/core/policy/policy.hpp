@@ -154,10 +154,10 @@ struct Drift {
   bool operator==(const Drift&) const = default;
 };
 
-// A value that may stand at marked places of reviewed text. The first four are told by their form, the next three are
+// A value that may stand at marked places of reviewed text. The first four are told by their form, the next four are
 // known at launch, the last is a glob and needs a reason.
 struct Variable {
-  enum class Kind : std::uint8_t { path, date, integer, version, cwd, home, argument, pattern };
+  enum class Kind : std::uint8_t { path, date, integer, version, cwd, home, roots, argument, pattern };
   Kind kind = Kind::path;
   std::size_t argument = 0;  // Kind::argument: index in launch.command
   std::string pattern = {};

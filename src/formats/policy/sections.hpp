@@ -26,6 +26,8 @@ policy::Resources read_resources(Faults& faults, const yaml::Node& section);
 // A list of globs that are matched against whole URIs.
 std::vector<std::string> read_uri_globs(Faults& faults, const yaml::Node& list, std::string_view what,
                                         ListEmptiness empty);
+// A public key of SSH as in a .pub file, without its comment (catalog.cpp).
+std::optional<std::string> read_public_key(Faults& faults, const yaml::Node& node);
 // catalog.variables (variables.cpp).
 std::map<std::string, policy::Variable> read_variables(Faults& faults, const yaml::Node& section);
 policy::Messages read_messages(Faults& faults, const yaml::Node& section);
