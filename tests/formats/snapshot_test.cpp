@@ -328,7 +328,6 @@ TEST_CASE("a definition as deep as a message may carry goes through the file") {
 }
 
 }  // namespace
-}  // namespace cordon::formats
 
 TEST_CASE("classes that hang on arguments are written, read back, and part of the digest") {
   Snapshot snapshot = sample();
@@ -356,3 +355,5 @@ TEST_CASE("a condition of a class that cannot be used is refused") {
   }
   CHECK(refused(with(R"([{"argument": "/a", "effect": "read"}])")).detail.find("digest") != std::string::npos);
 }
+
+}  // namespace cordon::formats
