@@ -176,8 +176,8 @@ Status RunCase::start() {
   }
   // The record of what is about to be started comes before it is started.
   const std::string trace_name = request_.trace ? trace_file_name(audit_->path()) : std::string();
-  const std::string record =
-      launch_record({"run", *loaded_, snapshot_, *planned_, differences_, request_.read_only, trace_name});
+  const std::string record = launch_record({"run", *loaded_, snapshot_, *planned_, differences_,
+                                            request_.read_only || loaded_->policy.tools.read_only, trace_name});
   if (Status recorded = audit_->append(record); !recorded) {
     return recorded;
   }

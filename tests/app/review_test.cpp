@@ -456,3 +456,28 @@ TEST_CASE("a new tool is shown as a list of its parameters, and w shows it as JS
   dialog.answer("w");
   CHECK(says(dialog.text(), "\"inputSchema\": {"));
 }
+
+TEST_CASE("a mild class keeps what is proposed to be worse for some arguments") {
+  catalog::Catalog live;
+  live.tools.push_back(
+      {"shot",
+       R"({"description":"Get a screenshot","inputSchema":{"properties":{"filename":{"description":"Where to save it"},"mode":{"enum":["list","delete"],"type":"string"}},"type":"object"},"name":"shot"})"});
+  Result<Snapshot> candidate = catalog::as_candidate("one", live, nullptr);
+  REQUIRE(candidate.has_value());
+  candidate->reviewed = false;
+  const auto when = [&](ReviewItem::Conditions conditions) {
+    Review review(std::nullopt, *candidate);
+    const std::size_t item = item_named(review, "shot");
+    REQUIRE_FALSE(review.items()[item].proposal.when.empty());
+    CHECK(review.items()[item].when().empty());  // its own class is the worst of all
+    review.set_effect(item, policy::Effect::read);
+    review.set_conditions(item, conditions);
+    review.accept(item);
+    return review.result({"tester", kTime, false}).tools.at(0).when;
+  };
+  const auto worse = when(ReviewItem::Conditions::worse);
+  REQUIRE_FALSE(worse.empty());
+  CHECK(std::ranges::none_of(worse, [](const auto& one) { return one.effect == "read"; }));
+  CHECK(when(ReviewItem::Conditions::all).size() >= worse.size());
+  CHECK(when(ReviewItem::Conditions::none).empty());
+}

@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -116,4 +118,47 @@ TEST_CASE("the process that looks can look names up, and nothing else") {
   REQUIRE(::waitpid(child, &status, 0) == child);
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("the server is the process below ours that is none of our programs") {
+  std::array<int, 2> started = {-1, -1};
+  REQUIRE(::pipe2(started.data(), O_CLOEXEC) == 0);
+  UniqueFd heard(started[0]);
+  UniqueFd said(started[1]);
+  // As a guard with its server below: the guard is this program.
+  const pid_t guard = ::fork();
+  if (guard == 0) {
+    const pid_t server = ::fork();
+    if (server == 0) {
+      ::execl("/bin/sleep", "sleep", "60", nullptr);
+      ::_exit(1);
+    }
+    said.reset();
+    ::pause();
+    ::_exit(0);
+  }
+  said.reset();
+  char byte = 0;
+  CHECK(::read(heard.get(), &byte, 1) == 0);  // closed by both: the server runs
+  const auto self = cordon::run::key_of("/proc/self/exe");
+  const auto sleeper = cordon::run::key_of("/bin/sleep");
+  REQUIRE(self.has_value());
+  REQUIRE(sleeper.has_value());
+  const auto root = cordon::run::open_server_root(guard, {*self});
+  CHECK(root.has_value());
+  struct stat found = {};
+  struct stat ours = {};
+  CHECK(::fstat(root.has_value() ? root->get() : -1, &found) == 0);
+  CHECK(::stat("/", &ours) == 0);
+  CHECK(found.st_ino == ours.st_ino);
+  const auto none = cordon::run::open_server_root(guard, {*self, *sleeper});
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error().code == cordon::Errc::unsupported_isolation);
+  std::ifstream children("/proc/" + std::to_string(guard) + "/task/" + std::to_string(guard) + "/children");
+  pid_t server = 0;
+  if (children >> server) {
+    ::kill(server, SIGKILL);
+  }
+  ::kill(guard, SIGKILL);
+  ::waitpid(guard, nullptr, 0);
 }
