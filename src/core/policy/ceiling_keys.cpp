@@ -224,12 +224,12 @@ constexpr std::array kKeys = std::to_array<CeilingKey>({
     {.section = kEffects, .key = "execute", .words = kActions, .standard = "block", .word = action_of<Effect::execute>},
     {.section = kEffects, .key = "send", .words = kActions, .standard = "confirm", .word = action_of<Effect::send>},
     {.section = kEffects, .key = "unknown", .words = kActions, .standard = "block", .word = action_of<Effect::unknown>},
-    {.section = "client_requests", .key = "sampling", .words = kRequests, .standard = "block", .word = [](P p) { return name(p.client_requests.sampling); }},
-    {.section = "client_requests", .key = "elicitation", .words = kRequests, .standard = "flag", .word = [](P p) { return name(p.client_requests.elicitation); }},
-    {.section = "client_requests", .key = "roots", .words = "allow flag policy block", .standard = "policy", .word = [](P p) { return word_of(p.client_requests.roots); }},
     {.section = "prompts", .key = "default", .words = kUses, .standard = "allow", .word = [](P p) { return name(p.prompts.standard); }},
     {.section = "resources", .key = "default", .words = kUses, .standard = "allow", .word = [](P p) { return name(p.resources.standard); }},
     {.section = "resources", .key = "templates", .words = kUses, .standard = "block", .word = [](P p) { return name(p.resources.templates); }},
+    {.section = "client_requests", .key = "sampling", .words = kRequests, .standard = "block", .word = [](P p) { return name(p.client_requests.sampling); }},
+    {.section = "client_requests", .key = "elicitation", .words = kRequests, .standard = "flag", .word = [](P p) { return name(p.client_requests.elicitation); }},
+    {.section = "client_requests", .key = "roots", .words = "allow flag policy block", .standard = "policy", .word = [](P p) { return word_of(p.client_requests.roots); }},
     {.section = "audit", .key = "arguments", .words = "none digest full", .standard = "digest", .word = [](P p) { return word_of(p.audit_arguments); }},
 });
 // clang-format on
