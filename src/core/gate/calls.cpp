@@ -24,7 +24,12 @@ void Session::Impl::on_call(Message message) {
     refuse_request(message, Errc::method_not_allowed, "tasks are not part of what was reviewed");
     return;
   }
-  if (message.params.find("inputResponses") || message.params.find("requestState")) {
+  if (!take_word(message)) {
+    return;
+  }
+  const auto word = words_.find(message.id_json());
+  const bool continues = word != words_.end() && word->second.continues;
+  if (!continues && (message.params.find("inputResponses") || message.params.find("requestState"))) {
     // No question of a server passes, so there is none that this could answer.
     refuse_call(message, Errc::client_request_blocked, "inputResponses without a question",
                 "it answers a question that was never passed on");
@@ -81,14 +86,9 @@ void Session::Impl::refuse_call(const Message& message, Errc code, std::string b
 }
 
 void Session::Impl::refuse_by_policy(const Message& message, std::string_view name, const policy::Verdict& verdict) {
-  const bool confirm = verdict.action == policy::Action::confirm;
-  notice_once(text::cat("a call to '", text::printable(name, 100), "' ",
-                        confirm ? "needs a confirmation by " : "was refused by ", verdict.because,
-                        confirm ? "; this version cannot ask and refuses it" : "", "; mcp-cordon explain ",
-                        config_.policy.server, " says more"));
-  refuse_call(message, Errc::tool_blocked, verdict.because,
-              confirm ? "the policy wants a person to confirm it, and this version cannot ask yet"
-                      : "the policy does not allow this tool");
+  notice_once(text::cat("a call to '", text::printable(name, 100), "' was refused by ", verdict.because,
+                        "; mcp-cordon explain ", config_.policy.server, " says more"));
+  refuse_call(message, Errc::tool_blocked, verdict.because, "the policy does not allow this tool");
 }
 
 void Session::Impl::decide_call(Message message) {
@@ -131,18 +131,25 @@ void Session::Impl::decide_call(Message message) {
     refuse_call(message, Errc::tool_blocked, "--read-only", "this session is read-only and the tool is not");
     return;
   }
-  if (verdict.action == policy::Action::block || verdict.action == policy::Action::confirm) {
+  if (verdict.action == policy::Action::block) {
     refuse_by_policy(message, name, verdict);
     return;
+  }
+  const bool confirm = verdict.action == policy::Action::confirm;
+  if (confirm && !confirmed(message, *tool, verdict)) {
+    return;  // refused, or somebody is asked
   }
   const bool flagged = tool->flagged || verdict.action == policy::Action::flag;
   if (flagged) {
     notice_once(text::cat("a call to '", text::printable(name, 100), "' passed and is flagged"));
   }
-  record_call(message, flagged ? "flag" : "allow", std::nullopt, verdict.because, tool);
+  record_call(message, confirm ? "confirm" : flagged ? "flag" : "allow", std::nullopt, verdict.because, tool);
   Outstanding outstanding;
   outstanding.tool = name;
   outstanding.flagged = flagged;
+  if (confirm) {
+    outstanding.confirmed = subject_of(message, *tool, verdict);
+  }
   forward_request(std::move(message), std::move(outstanding));
 }
 

@@ -19,6 +19,8 @@ policy::Launch read_launch(Faults& faults, const yaml::Member& section);
 policy::Isolation read_isolation(Faults& faults, const yaml::Member& section);
 policy::Catalog read_catalog(Faults& faults, const yaml::Node& section);
 policy::Tools read_tools(Faults& faults, const yaml::Node& section);
+// tools.confirm (confirm.cpp).
+policy::Confirm read_confirm(Faults& faults, const yaml::Node& section);
 policy::Prompts read_prompts(Faults& faults, const yaml::Node& section);
 policy::Resources read_resources(Faults& faults, const yaml::Node& section);
 // A list of globs that are matched against whole URIs.
