@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/approvals.hpp"
 #include "app/exposure.hpp"
 #include "app/facts.hpp"
 #include "app/fingerprint.hpp"
@@ -72,6 +73,7 @@ class RunCase {
   std::optional<audit::Writer> audit_ = {};
   MacKey key_ = {};
   run::LogConfig log_config_ = {};
+  std::optional<run::ApprovalDesk> approvals_ = {};
   std::optional<TraceSession> trace_ = {};
   run::ServerProcess server_ = {};
   bool unconfined_ = false;  // our own process could not be confined, so that the server was ended
@@ -172,6 +174,14 @@ Status RunCase::start() {
   if (Status opened = begin_audit(); !opened) {
     return opened;
   }
+  // Made while our own process may still make files.
+  if (may_wait_for_approval(loaded_->policy.tools)) {
+    Result<run::ApprovalDesk> desk = open_approval_desk(request_.caller, session_id_);
+    if (!desk) {
+      return std::unexpected(desk.error());
+    }
+    approvals_ = std::move(*desk);
+  }
   // The record of what is about to be started comes before it is started.
   const std::string trace_name = request_.trace ? trace_file_name(audit_->path()) : std::string();
   const std::string record =
@@ -213,6 +223,8 @@ gate::SessionConfig RunCase::session_config(const std::optional<Error>& failure)
   config.version = request_.version;
   config.argument_key = key_;
   config.read_only = request_.read_only;
+  config.confirm_key = random_key();
+  config.can_approve = approvals_.has_value();
   if (loaded_) {
     config.policy = loaded_->policy;
   }
@@ -221,6 +233,7 @@ gate::SessionConfig RunCase::session_config(const std::optional<Error>& failure)
   } else {
     config.snapshot = std::move(snapshot_.snapshot);
     config.known_values = known_values(loaded_->policy, planned_->prepared);
+    config.secrets = planned_->prepared.secrets;
     config.facts = facts_summary(loaded_->policy, planned_->plan);
   }
   return config;
@@ -260,6 +273,7 @@ Result<int> RunCase::talk(const std::optional<Error>& failure, run::Log& log) {
   run::ProxyConfig proxy;
   proxy.client_in = request_.client_in;
   proxy.client_out = request_.client_out;
+  proxy.approvals = approvals_ && !failure ? &*approvals_ : nullptr;
   const pid_t child = server_.pid;
   proxy.before_first_byte = [&]() -> Status {
     if (failure) {

@@ -24,9 +24,6 @@ void Session::Impl::on_call(Message message) {
     refuse_request(message, Errc::method_not_allowed, "tasks are not part of what was reviewed");
     return;
   }
-  if (!take_word(message)) {
-    return;
-  }
   const auto word = words_.find(message.id_json());
   const bool continues = word != words_.end() && word->second.continues;
   if (!continues && (message.params.find("inputResponses") || message.params.find("requestState"))) {

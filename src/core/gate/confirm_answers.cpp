@@ -198,7 +198,7 @@ void Session::Impl::tell_progress(Asked& asked) {
   to_client(wire::notification_line("notifications/progress", w.take()));
 }
 
-void Session::Impl::tick_questions() {
+void Session::Impl::tick_asked() {
   for (auto place = asked_.begin(); place != asked_.end();) {
     const auto next = std::next(place);
     if (now_ >= place->second.deadline) {

@@ -112,8 +112,8 @@ bool Session::Impl::take_word(Message& message) {
   const Value state = message.params.find("requestState");
   const Value answer = message.params.find("inputResponses").find(kQuestionKey);
   const bool ours = state.is(Kind::string) && looks_sealed(state.string());
-  if (!ours && !answer) {
-    return true;
+  if ((!ours && !answer) || !message.params.find("name").is(Kind::string)) {
+    return true;  // nothing of ours, or malformed: refused by what comes next
   }
   const std::string tool = message.params.find("name").string();
   const auto refuse = [&](Errc code, std::string because, std::string detail) {

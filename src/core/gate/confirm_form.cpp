@@ -113,7 +113,7 @@ std::string confirm_text(const ConfirmQuestion& question, const std::vector<Name
 }
 
 bool fits_form(std::string_view text) {
-  return text.size() <= kMaxFormBytes && static_cast<std::size_t>(std::ranges::count(text, '\n')) <= kMaxFormLines;
+  return text.size() <= kMaxAskBytes && static_cast<std::size_t>(std::ranges::count(text, '\n')) <= kMaxAskLines;
 }
 
 std::string elicitation_params(std::string_view text, Remember remember) {

@@ -17,8 +17,8 @@ namespace cordon::gate {
 
 // A form in a client is a small window: what is longer belongs on a terminal. There, too, what nobody can read through
 // is no question.
-inline constexpr std::size_t kMaxFormBytes = 2'000;
-inline constexpr std::size_t kMaxFormLines = 40;
+inline constexpr std::size_t kMaxAskBytes = 2'000;
+inline constexpr std::size_t kMaxAskLines = 40;
 inline constexpr std::size_t kMaxTerminalBytes = 100'000;
 
 struct ConfirmQuestion {

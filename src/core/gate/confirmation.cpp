@@ -52,10 +52,10 @@ Confirmations::Standing Confirmations::standing(const ConfirmSubject& subject, I
   if (same || static_cast<std::size_t>(of_tool) >= kDeclinesPerTool) {
     return Standing::declined;
   }
-  if (count(Stage::asked) >= kMaxQuestions) {
+  if (count(Stage::asked) >= kMaxAsked) {
     return Standing::too_many;
   }
-  return asked_at_.size() >= kQuestionsPerMinute ? Standing::too_often : Standing::ask;
+  return asked_at_.size() >= kAskedPerMinute ? Standing::too_often : Standing::ask;
 }
 
 std::string Confirmations::fresh_nonce(const MacKey& key, std::string_view purpose) {

@@ -17,10 +17,10 @@
 
 namespace cordon::gate {
 
-inline constexpr std::size_t kMaxQuestions = 8;         // that are open at the same time
-inline constexpr std::size_t kQuestionsPerMinute = 20;  // whatever becomes of them
-inline constexpr std::int64_t kDeclinedMs = 600'000;    // how long a no holds for the same call
-inline constexpr std::size_t kDeclinesPerTool = 3;      // within that time; then the tool is not asked about
+inline constexpr std::size_t kMaxAsked = 8;           // that are open at the same time
+inline constexpr std::size_t kAskedPerMinute = 20;    // whatever becomes of them
+inline constexpr std::int64_t kDeclinedMs = 600'000;  // how long a no holds for the same call
+inline constexpr std::size_t kDeclinesPerTool = 3;    // within that time; then the tool is not asked about
 inline constexpr std::int64_t kContinuationMs =
     1'800'000;  // for answering what the server asks during a confirmed call
 inline constexpr std::size_t kMaxContinuations = 64;

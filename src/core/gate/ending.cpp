@@ -199,7 +199,7 @@ Actions Session::Impl::tick(Instant now) {
     return take();
   }
   tick_lists();
-  tick_questions();
+  tick_asked();
   drained();
   if (terminate_at_ && now >= *terminate_at_) {
     close_server_input();

@@ -213,6 +213,9 @@ void Session::Impl::on_client_request(Message message) {
   if (wire::is_stateless(*revision)) {
     remember_stateless_meta(message);
   }
+  if (message.method == "tools/call" && !take_word(message)) {
+    return;
+  }
   if (message.method == "initialize") {
     on_initialize(std::move(message));
   } else if (const auto kind = catalog::list_kind_of_method(message.method)) {

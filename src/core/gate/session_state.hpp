@@ -209,7 +209,7 @@ class Session::Impl {
   Asked take_asked(std::map<Id, Asked>::iterator place);
   bool cancel_asked(const Id& id);
   void refuse_asked(Errc code, std::string_view outcome, std::string_view detail);
-  void tick_questions();
+  void tick_asked();
   void tell_progress(Asked& asked);
   void publish();
 

@@ -108,7 +108,7 @@ TEST_CASE("a no holds for the same call for ten minutes, and for the tool after 
 TEST_CASE("questions are bounded, those that are open and those of a minute") {
   Confirmations state;
   std::vector<std::string> open;
-  for (std::size_t i = 0; i < kMaxQuestions; ++i) {
+  for (std::size_t i = 0; i < kMaxAsked; ++i) {
     REQUIRE(state.standing(subject("{}"), {0}) == Standing::ask);
     open.push_back(ask(state, subject("{}"), {0}));
   }
@@ -118,7 +118,7 @@ TEST_CASE("questions are bounded, those that are open and those of a minute") {
   for (const std::string& nonce : open) {
     state.spend(nonce);
   }
-  for (std::size_t i = kMaxQuestions; i < kQuestionsPerMinute; ++i) {
+  for (std::size_t i = kMaxAsked; i < kAskedPerMinute; ++i) {
     REQUIRE(state.standing(subject("{}"), {0}) == Standing::ask);
     state.spend(ask(state, subject("{}"), {0}));
   }
@@ -128,7 +128,7 @@ TEST_CASE("questions are bounded, those that are open and those of a minute") {
 
 TEST_CASE("an open question that nobody answers makes room when its time is over") {
   Confirmations state;
-  for (std::size_t i = 0; i < kMaxQuestions; ++i) {
+  for (std::size_t i = 0; i < kMaxAsked; ++i) {
     ask(state, subject("{}"), {0});
   }
   CHECK(state.standing(subject("{}"), {49'999}) == Standing::too_many);

@@ -53,7 +53,6 @@ TEST_CASE("effects and actions are known words") {
 TEST_CASE("what the gate of later versions can do is refused when asked for") {
   CHECK(faults("tools: {annotations: server}\n") == "4:22: tools.annotations: server is not supported by this version");
   CHECK(faults("tools: {schema: enforce}\n") == "4:17: tools.schema: enforce is not supported by this version");
-  CHECK(faults("tools: {confirm: {timeout_seconds: 50}}\n") == "4:9: tools.confirm is not supported by this version");
   CHECK(faults("tools:\n  rules:\n    - tools: [a]\n      action: allow\n      arguments: {/path: {within: [/x]}}\n") ==
         "8:7: tools.rules.arguments is not supported by this version");
   CHECK(faults("tools:\n  rules:\n    - tools: [a]\n      calls_per_minute: 3\n") ==
@@ -61,6 +60,24 @@ TEST_CASE("what the gate of later versions can do is refused when asked for") {
   CHECK(faults("tools: {rules: [{tools: [a], when: {/m: x}, action: block}]}\n") ==
         "4:30: tools.rules.when is not supported by this version");
   CHECK(faults("tools: {rules: [{tools: [a]}]}\n") == "4:17: a rule without action is not supported by this version");
+}
+
+TEST_CASE("how a person is asked") {
+  using cordon::policy::Confirm;
+  using Fallback = Confirm::Fallback;
+  using Remember = Confirm::Remember;
+  CHECK(accept("").tools.confirm == Confirm{50, Fallback::approve, Remember::never});
+  CHECK(accept("tools: {confirm: {}}\n").tools.confirm == Confirm());
+  CHECK(accept("tools: {confirm: {timeout_seconds: 5, without_client_support: block, remember: session}}\n")
+            .tools.confirm == Confirm{5, Fallback::block, Remember::session});
+  CHECK(accept("tools: {confirm: {remember: same_arguments}}\n").tools.confirm.remember == Remember::same_arguments);
+  CHECK(faults("tools: {confirm: {timeout_seconds: 4}}\n") ==
+        "4:36: tools.confirm.timeout_seconds must be from 5 to 3600, not 4");
+  CHECK(faults("tools: {confirm: {remember: always}}\n") ==
+        "4:29: tools.confirm.remember must be one of never, same_arguments, session, not 'always'");
+  CHECK(faults("tools: {confirm: {without_client_support: allow}}\n") ==
+        "4:43: tools.confirm.without_client_support must be one of approve, block, not 'allow'");
+  CHECK(faults("tools: {confirm: {timeout: 5}}\n").starts_with("4:19: unknown key 'timeout'"));
 }
 
 TEST_CASE("a rule names tools by globs that mean what they say") {
