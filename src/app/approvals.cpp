@@ -128,7 +128,8 @@ Result<std::vector<WaitingCall>> calls_in(const std::string& file) {
     return std::unexpected(lines.error());
   }
   std::vector<WaitingCall> out;
-  for (const std::string_view line : text::split(lines->value_or(""), '\n')) {
+  const std::string content = lines->value_or("");
+  for (const std::string_view line : text::split(content, '\n')) {
     if (std::optional<WaitingCall> call = read_call(file, line)) {
       out.push_back(std::move(*call));
     }

@@ -26,6 +26,11 @@ std::string line_of(const std::string& id, std::int64_t until_ms) {
                    R"(,"text":"mcp-cordon asks for s\n    tool: put\n"})");
 }
 
+WaitingCall first(const std::vector<WaitingCall>& calls) {
+  REQUIRE_FALSE(calls.empty());
+  return calls[0];
+}
+
 std::vector<WaitingCall> waiting(const Caller& caller, Instant now = run::monotonic_now()) {
   const auto calls = waiting_calls(caller, now);
   REQUIRE(calls);
@@ -81,12 +86,12 @@ TEST_CASE("a decision reaches the session with the digest of what was shown") {
 TEST_CASE("only what still waits, as it was shown, and in time is decided about") {
   Desk at;
   REQUIRE(at.desk->publish(line_of("0a1b", at.later) + "\n"));
-  const WaitingCall shown = waiting(at.caller).at(0);
+  const WaitingCall shown = first(waiting(at.caller));
   REQUIRE(at.desk->publish(line_of("0a1b", at.later + 1) + "\n"));
   CHECK(decide_call(at.caller, shown, Approval::allow).error().code == Errc::confirmation_unavailable);
   REQUIRE(at.desk->publish(line_of("0a1b", 1) + "\n"));
   CHECK(waiting(at.caller).empty());
-  const WaitingCall late = waiting(at.caller, {0}).at(0);
+  const WaitingCall late = first(waiting(at.caller, {0}));
   CHECK(decide_call(at.caller, late, Approval::allow).error().code == Errc::confirmation_unavailable);
   CHECK(at.desk->take_answers().empty());
 }
@@ -94,7 +99,7 @@ TEST_CASE("only what still waits, as it was shown, and in time is decided about"
 TEST_CASE("what waits ends with its session, and its files with the next one") {
   Desk at;
   REQUIRE(at.desk->publish(line_of("0a1b", at.later) + "\n"));
-  const WaitingCall shown = waiting(at.caller).at(0);
+  const WaitingCall shown = first(waiting(at.caller));
   at.desk.reset();
   CHECK(waiting(at.caller).empty());
   CHECK(decide_call(at.caller, shown, Approval::allow).error().code == Errc::confirmation_unavailable);
@@ -121,7 +126,7 @@ TEST_CASE("sessions at the same time do not disturb each other") {
 TEST_CASE("files that others could have written are not believed, and ours are private") {
   Desk at;
   REQUIRE(at.desk->publish(line_of("0a1b", at.later) + "\n"));
-  const WaitingCall shown = waiting(at.caller).at(0);
+  const WaitingCall shown = first(waiting(at.caller));
   for (const char* name : {"s1.waiting", "s1.answers"}) {
     struct stat info{};
     REQUIRE(::stat(at.file(name).c_str(), &info) == 0);

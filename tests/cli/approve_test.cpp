@@ -25,7 +25,11 @@ struct Waiting {
         confirm + "\n");
     REQUIRE(place.accept_all().status == 0);
     peer = std::make_unique<fake::Peer>(place.argv({"run", "--policy", place.at("one.yaml")}), place.environment());
-    REQUIRE(peer->open()["result"]);
+    // A client that shows no forms.
+    REQUIRE(peer->request(
+        "0", "initialize",
+        R"({"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"p","version":"1"}})")["result"]);
+    peer->send(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
     call("2", "first");
     id = waiting_id();
   }
