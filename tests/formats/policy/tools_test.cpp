@@ -72,7 +72,7 @@ TEST_CASE("how a person is asked") {
             .tools.confirm == Confirm{5, Fallback::block, Remember::session});
   CHECK(accept("tools: {confirm: {remember: same_arguments}}\n").tools.confirm.remember == Remember::same_arguments);
   CHECK(faults("tools: {confirm: {timeout_seconds: 4}}\n") ==
-        "4:36: tools.confirm.timeout_seconds must be from 5 to 3600, not 4");
+        "4:36: tools.confirm.timeout_seconds must lie between 5 and 3600, not 4");
   CHECK(faults("tools: {confirm: {remember: always}}\n") ==
         "4:29: tools.confirm.remember must be one of never, same_arguments, session, not 'always'");
   CHECK(faults("tools: {confirm: {without_client_support: allow}}\n") ==
