@@ -2,7 +2,6 @@
 #include "core/gate/scenario.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <fstream>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "core/catalog/compare.hpp"
+#include "core/gate/scenario_text.hpp"
 #include "core/gate/session.hpp"
 #include "core/json/read.hpp"
 #include "core/json/write.hpp"
@@ -28,35 +28,6 @@ struct Step {
 
 bool is_expectation(const std::string& verb) {
   return verb.starts_with('>') || verb == "R" || verb == "P" || verb == "stray";
-}
-
-std::size_t number(std::string_view text) {
-  std::size_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-// ${a*3} → aaa, \xHH → one byte.
-std::string expand(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    if (text.substr(i, 2) == "${") {
-      const std::size_t star = text.find('*', i);
-      const std::size_t end = text.find('}', star);
-      for (std::size_t n = number(text.substr(star + 1, end - star - 1)); n > 0; --n) {
-        out += text.substr(i + 2, star - i - 2);
-      }
-      i = end + 1;
-    } else if (text.substr(i, 2) == "\\x") {
-      unsigned value = 0;
-      std::from_chars(text.data() + i + 2, text.data() + i + 4, value, 16);
-      out += static_cast<char>(value);
-      i += 4;
-    } else {
-      out += text[i++];
-    }
-  }
-  return out;
 }
 
 class Runner {
@@ -408,29 +379,6 @@ class Runner {
     }
     now_ = until;
     return all;
-  }
-
-  static std::string shown(const gate::Action& action) {
-    const auto line = [](const std::string& text) { return text.substr(0, text.size() - 1); };
-    if (const auto* to_server = std::get_if<gate::ToServer>(&action)) {
-      return ">S " + line(to_server->line);
-    }
-    if (const auto* to_client = std::get_if<gate::ToClient>(&action)) {
-      return ">C " + line(to_client->line);
-    }
-    if (const auto* stray = std::get_if<gate::Stray>(&action)) {
-      return "stray " + stray->bytes;
-    }
-    if (std::holds_alternative<gate::CloseServerInput>(action)) {
-      return ">close";
-    }
-    if (const auto* signal = std::get_if<gate::SignalServer>(&action)) {
-      return signal->kind == gate::SignalServer::Kind::kill ? ">kill" : ">term";
-    }
-    if (const auto* stop = std::get_if<gate::Stop>(&action)) {
-      return text::cat(">stop ", stop->exit_status);
-    }
-    return "";
   }
 
   static bool matches(const std::string& got, const Step& step) {
