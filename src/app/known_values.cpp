@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/known_values.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 namespace cordon::app {
 
@@ -23,6 +26,17 @@ std::map<std::string, std::string> known_values(const policy::Policy& policy, co
       out.emplace(name, home);
     } else if (variable.kind == Kind::argument && variable.argument < launch.fingerprint.command.size()) {
       out.emplace(name, launch.fingerprint.command[variable.argument]);
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> granted_folders(const PreparedLaunch& launch) {
+  std::vector<std::string> out;
+  for (const sandbox::Mount& mount : launch.spec.mounts) {
+    std::error_code error;
+    if (std::filesystem::is_directory(mount.source, error) && std::ranges::find(out, mount.target) == out.end()) {
+      out.push_back(mount.target);
     }
   }
   return out;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "app/launch_plan.hpp"
 #include "core/policy/policy.hpp"
@@ -12,5 +13,8 @@ namespace cordon::app {
 
 // Name of a variable of kind cwd, home or argument → value. One that the launch does not have is left out.
 std::map<std::string, std::string> known_values(const policy::Policy& policy, const PreparedLaunch& launch);
+
+// Folders that the policy grants, at the paths where the server sees them: what client_requests.roots: policy answers.
+std::vector<std::string> granted_folders(const PreparedLaunch& launch);
 
 }  // namespace cordon::app

@@ -234,6 +234,7 @@ gate::SessionConfig RunCase::session_config(const std::optional<Error>& failure)
     config.snapshot = std::move(snapshot_.snapshot);
     config.known_values = known_values(loaded_->policy, planned_->prepared);
     config.secrets = planned_->prepared.secrets;
+    config.roots = granted_folders(planned_->prepared);
     config.facts = facts_summary(loaded_->policy, planned_->plan);
   }
   return config;

@@ -24,14 +24,6 @@ void Session::Impl::on_call(Message message) {
     refuse_request(message, Errc::method_not_allowed, "tasks are not part of what was reviewed");
     return;
   }
-  const auto word = words_.find(message.id_json());
-  const bool continues = word != words_.end() && word->second.continues;
-  if (!continues && (message.params.find("inputResponses") || message.params.find("requestState"))) {
-    // No question of a server passes, so there is none that this could answer.
-    refuse_call(message, Errc::client_request_blocked, "inputResponses without a question",
-                "it answers a question that was never passed on");
-    return;
-  }
   if (usable(catalog::ListKind::tools)) {
     decide_call(std::move(message));
   } else {

@@ -84,7 +84,7 @@ std::string served_meta(const Value& meta, std::string_view mark, Interface inte
 }  // namespace
 
 std::string served_definition(std::string_view definition, Effect effect, bool reviewed_read, std::string_view mark,
-                              Interface interface) {
+                              Interface interface, policy::Annotations hints) {
   const json::Document document = parse_own(definition);
   const Value tool = document.root();
   json::Writer w;
@@ -95,7 +95,12 @@ std::string served_definition(std::string_view definition, Effect effect, bool r
       w.key(key).value(member.value);
     }
   }
-  w.member_raw("annotations", annotations(tool.find("annotations"), hints_of(effect, reviewed_read)));
+  const Value given = tool.find("annotations");
+  if (hints == policy::Annotations::reviewed) {
+    w.member_raw("annotations", annotations(given, hints_of(effect, reviewed_read)));
+  } else if (given) {
+    w.key("annotations").value(given);
+  }
   if (const std::string meta = served_meta(tool.find("_meta"), mark, interface); !meta.empty()) {
     w.member_raw("_meta", meta);
   }
@@ -122,7 +127,9 @@ void CatalogView::add(ToolView view, const policy::Policy& policy, std::string_v
   const bool hidden = view.refusal == Errc::tool_not_reviewed || view.verdict.action == policy::Action::hide;
   if (!hidden && !definition.empty()) {
     view.served = served_definition(definition, view.effect, view.reviewed_read, mark,
-                                    view.interface.empty() ? Interface::removed : Interface::pinned);
+                                    view.interface.empty() ? Interface::removed : Interface::pinned,
+                                    // What nobody has reviewed gets the hints of its class in any case.
+                                    mark.empty() ? policy.tools.annotations : policy::Annotations::reviewed);
   }
   const auto [place, fresh] = index_.emplace(view.name, tools_.size());
   if (fresh) {

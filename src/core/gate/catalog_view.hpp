@@ -78,9 +78,10 @@ class CatalogView {
 
 // `definition` as the client gets it: annotations of `effect` (product §5), no members of ours, `_meta.ui` only when
 // the content that it names is pinned, and with `mark` ("changed", "unreviewed") under dev.mcp-cordon/drift when it is
-// not empty.
+// not empty. With Annotations::server they are left as the definition has them.
 enum class Interface : std::uint8_t { removed, pinned };
 std::string served_definition(std::string_view definition, policy::Effect effect, bool reviewed_read,
-                              std::string_view mark, Interface interface = Interface::removed);
+                              std::string_view mark, Interface interface = Interface::removed,
+                              policy::Annotations hints = policy::Annotations::reviewed);
 
 }  // namespace cordon::gate

@@ -33,6 +33,7 @@ struct SessionConfig {
   MacKey argument_key = {};                              // per installation, for digests of arguments in audit
   std::string version = {};                              // of mcp-cordon
   std::map<std::string, std::string> known_values = {};  // of catalog.variables, as far as the launch tells them
+  std::vector<std::string> roots = {};                   // folders of the policy as the server sees them
   bool read_only = false;                                // run --read-only: only tools of reviewed effect `read` pass
   MacKey confirm_key = {};                               // random, of this process alone: for questions to a person
   std::vector<NamedSecret> secrets = {};                 // whose values a question must not show

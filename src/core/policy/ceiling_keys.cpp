@@ -76,6 +76,21 @@ std::string_view word_of(DriftAction action) {
   return "";
 }
 
+std::string_view word_of(ClientRequests::Roots roots) {
+  using Roots = ClientRequests::Roots;
+  switch (roots) {
+    case Roots::policy:
+      return "policy";
+    case Roots::allow:
+      return "allow";
+    case Roots::flag:
+      return "flag";
+    case Roots::block:
+      return "block";
+  }
+  return "";
+}
+
 std::string_view word_of(AuditArguments arguments) {
   switch (arguments) {
     case AuditArguments::digest:
@@ -207,10 +222,9 @@ constexpr std::array kKeys = std::to_array<CeilingKey>({
     {.section = kEffects, .key = "execute", .words = kActions, .standard = "block", .word = action_of<Effect::execute>},
     {.section = kEffects, .key = "send", .words = kActions, .standard = "confirm", .word = action_of<Effect::send>},
     {.section = kEffects, .key = "unknown", .words = kActions, .standard = "block", .word = action_of<Effect::unknown>},
-    // This version blocks all three whatever a policy says.
-    {.section = "client_requests", .key = "sampling", .words = kRequests, .standard = "block", .word = [](P) { return S("block"); }},
-    {.section = "client_requests", .key = "elicitation", .words = kRequests, .standard = "flag", .word = [](P) { return S("block"); }},
-    {.section = "client_requests", .key = "roots", .words = "allow flag policy block", .standard = "policy", .word = [](P) { return S("block"); }},
+    {.section = "client_requests", .key = "sampling", .words = kRequests, .standard = "block", .word = [](P p) { return name(p.client_requests.sampling); }},
+    {.section = "client_requests", .key = "elicitation", .words = kRequests, .standard = "flag", .word = [](P p) { return name(p.client_requests.elicitation); }},
+    {.section = "client_requests", .key = "roots", .words = "allow flag policy block", .standard = "policy", .word = [](P p) { return word_of(p.client_requests.roots); }},
     {.section = "audit", .key = "arguments", .words = "none digest full", .standard = "digest", .word = [](P p) { return word_of(p.audit_arguments); }},
 });
 // clang-format on

@@ -30,7 +30,7 @@ std::vector<std::string> read_uri_globs(Faults& faults, const yaml::Node& list, 
 std::map<std::string, policy::Variable> read_variables(Faults& faults, const yaml::Node& section);
 policy::Messages read_messages(Faults& faults, const yaml::Node& section);
 // Only checked: this version blocks all that a server may ask of the client.
-void read_client_requests(Faults& faults, const yaml::Node& section);
+policy::ClientRequests read_client_requests(Faults& faults, const yaml::Node& section);
 policy::AuditArguments read_audit(Faults& faults, const yaml::Node& section);
 
 // Launch environment (launch_environment.cpp): `pass`, `set` and `secrets`, and that no name stands in two of them.

@@ -82,7 +82,9 @@ policy::Tools read_tools(Faults& faults, const yaml::Node& node) {
   if (const yaml::Member* effects = section.find("effects")) {
     read_effects(faults, effects->value, tools);
   }
-  section.fixed("annotations", "reviewed", {"server"});
+  section.choice<policy::Annotations>(
+      "annotations", tools.annotations,
+      {{"reviewed", policy::Annotations::reviewed}, {"server", policy::Annotations::server}});
   section.fixed("schema", "off", {"enforce"});
   if (const yaml::Member* confirm = section.find("confirm")) {
     tools.confirm = read_confirm(faults, confirm->value);

@@ -141,6 +141,8 @@ class Runner {
       set_drift(line, rest);
     } else if (verb == "set") {
       set(line, rest);
+    } else if (verb == "ask") {
+      ask(line, rest);
     } else if (verb == "launch-failure") {
       const std::size_t space = rest.find(' ');
       config_.launch_failure = Error{*errc_from_name(rest.substr(0, space)), rest.substr(space + 1), {}, {}};
@@ -244,6 +246,30 @@ class Runner {
     }
   }
 
+  // KIND=ACTION of client_requests, `host=NAME` of elicitation_hosts, `root=FOLDER`.
+  void ask(int line, const std::string& rest) {
+    using Roots = policy::ClientRequests::Roots;
+    const auto parts = text::split(rest, '=');
+    const std::string value(parts[1]);
+    policy::ClientRequests& requests = config_.policy.client_requests;
+    if (parts[0] == "sampling") {
+      requests.sampling = *policy::action_from_name(value);
+    } else if (parts[0] == "elicitation") {
+      requests.elicitation = *policy::action_from_name(value);
+    } else if (parts[0] == "roots") {
+      requests.roots = value == "allow"   ? Roots::allow
+                       : value == "flag"  ? Roots::flag
+                       : value == "block" ? Roots::block
+                                          : Roots::policy;
+    } else if (parts[0] == "host") {
+      requests.elicitation_hosts.push_back(value);
+    } else if (parts[0] == "root") {
+      config_.roots.push_back(value);
+    } else {
+      problem(line, "unknown question");
+    }
+  }
+
   void set(int line, const std::string& rest) {
     const auto parts = text::split(rest, '=');
     const std::size_t value = number(parts[1]);
@@ -272,6 +298,8 @@ class Runner {
                                                                              : policy::Confirm::Remember::never;
     } else if (parts[0] == "secret") {
       config_.secrets.push_back({"TOKEN", std::string(parts[1])});
+    } else if (parts[0] == "annotations") {
+      config_.policy.tools.annotations = policy::Annotations::server;
     } else if (parts[0] == "arguments") {
       config_.policy.audit_arguments = policy::AuditArguments::full;
     } else {

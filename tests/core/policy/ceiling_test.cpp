@@ -163,6 +163,21 @@ TEST_CASE("a policy of defaults stays below a ceiling of defaults") {
   CHECK(f.keys() == "");
 }
 
+TEST_CASE("questions of the server: the policy's own words count") {
+  using Roots = ClientRequests::Roots;
+  Fixture f;
+  f.limit("client_requests.sampling").word = "flag";
+  f.limit("client_requests.elicitation").word = "block";
+  f.limit("client_requests.roots").word = "policy";
+  CHECK(f.keys() == "client_requests.elicitation");
+  f.policy.client_requests = {.sampling = Action::allow, .elicitation = Action::block, .roots = Roots::flag};
+  CHECK(f.keys().find("client_requests.sampling") != std::string::npos);
+  CHECK(f.keys().find("client_requests.roots") != std::string::npos);
+  CHECK(f.keys().find("client_requests.elicitation") == std::string::npos);
+  f.policy.client_requests = {.sampling = Action::flag, .elicitation = Action::block, .roots = Roots::block};
+  CHECK(f.keys() == "");
+}
+
 TEST_CASE("numbers: at most, and one that is not written is no limit") {
   Fixture f;
   f.limit("isolation.limits.memory").number = 1000;
@@ -255,7 +270,9 @@ TEST_CASE("each listed socket is accepted by an entry, and none by none") {
 
 TEST_CASE("a rule is held to the strictest class, since it may meet a tool of any") {
   Fixture f;
-  f.policy.tools.rules = {{{"a"}, Action::confirm, {}}, {{"b"}, Action::hide, {}}, {{"c"}, Action::allow, {}}};
+  f.policy.tools.rules = {{.tools = {"a"}, .action = Action::confirm},
+                          {.tools = {"b"}, .action = Action::hide},
+                          {.tools = {"c"}, .action = Action::allow}};
   f.limit("tools.effects.read").word = "allow";
   CHECK(f.fits());
   f.limit("tools.effects.destructive").word = "block";

@@ -50,8 +50,14 @@ TEST_CASE("effects and actions are known words") {
         "4:38: action of a rule must be one of allow, flag, confirm, block, hide, not 'deny'");
 }
 
+TEST_CASE("annotations are those of the reviewed class unless the policy says otherwise") {
+  CHECK(accept("").tools.annotations == cordon::policy::Annotations::reviewed);
+  CHECK(accept("tools: {annotations: server}\n").tools.annotations == cordon::policy::Annotations::server);
+  CHECK(faults("tools: {annotations: serve}\n") ==
+        "4:22: tools.annotations must be one of reviewed, server, not 'serve'");
+}
+
 TEST_CASE("what the gate of later versions can do is refused when asked for") {
-  CHECK(faults("tools: {annotations: server}\n") == "4:22: tools.annotations: server is not supported by this version");
   CHECK(faults("tools: {schema: enforce}\n") == "4:17: tools.schema: enforce is not supported by this version");
   CHECK(faults("tools:\n  rules:\n    - tools: [a]\n      action: allow\n      arguments: {/path: {within: [/x]}}\n") ==
         "8:7: tools.rules.arguments is not supported by this version");
