@@ -156,8 +156,11 @@ class Run {
       } else if (const auto* record = std::get_if<gate::Record>(&action)) {
         const auto body = json::read(record->body, {});
         CORDON_ASSERT(body && body->root().find("event"));
-        recorded_ = recorded_ || (body->root().find("event").string_equals("call") &&
-                                  body->root().find("decision").string_equals("allow"));
+        const json::Value decision = body->root().find("decision");
+        if (body->root().find("event").string_equals("call") &&
+            (decision.string_equals("allow") || decision.string_equals("confirm"))) {
+          recorded_ = body->root().find("tool").string() + " " + decision.string();
+        }
       }
       stopped_ = std::holds_alternative<gate::Stop>(action);
     }
@@ -176,9 +179,9 @@ class Run {
     CORDON_ASSERT(!wire::has_own_meta(message.document.root()));
     if (message.method == "tools/call") {
       CORDON_ASSERT(message.kind == wire::MessageKind::request);
-      CORDON_ASSERT(message.params.find("name").string_equals("get"));
-      CORDON_ASSERT(recorded_);
-      recorded_ = false;
+      const bool get = message.params.find("name").string_equals("get");
+      CORDON_ASSERT(recorded_ == (get ? "get allow" : "put confirm"));
+      recorded_.clear();
     }
     CORDON_ASSERT(message.method.find("sampling") == std::string::npos);
     CORDON_ASSERT(!message.params.find("capabilities").find("sampling"));
@@ -190,21 +193,34 @@ class Run {
     if (message.kind == wire::MessageKind::result || message.kind == wire::MessageKind::error) {
       CORDON_ASSERT(message.id.has_value());
       CORDON_ASSERT(++answered_[message.id->json()] <= asked_[message.id->json()]);
-      CORDON_ASSERT(!message.result.find("inputRequests"));
+      for (const json::Member one : message.result.find("inputRequests").members()) {
+        CORDON_ASSERT(one.key.string_equals("mcp-cordon/confirm"));
+        check_own_question(one.value.find("method").string(), one.value.find("params"));
+      }
       for (const json::Value tool : message.result.find("tools").elements()) {
         // Only our own list answers have tools with our annotations; a call's result may carry any member.
         CORDON_ASSERT(!tool.find("annotations").find("readOnlyHint") || !wire::has_own_meta(tool));
       }
     } else if (message.kind == wire::MessageKind::request) {
-      CORDON_ASSERT(message.method == "ping");
+      if (message.method != "ping") {
+        CORDON_ASSERT(message.id->text().starts_with("mcp-cordon/t/"));
+        check_own_question(message.method, message.params);
+      }
     }
+  }
+
+  // About the one tool that wants a person's word.
+  static void check_own_question(const std::string& method, const json::Value& params) {
+    CORDON_ASSERT(method == "elicitation/create");
+    CORDON_ASSERT(params.find("message").string().starts_with(
+        "mcp-cordon asks for fake: may this call be made?\n\n    tool: put\n    effect: write\n"));
   }
 
   std::size_t chunk_;
   gate::Session session_;
   Instant now_ = {1'000};
   bool stopped_ = false;
-  bool recorded_ = false;
+  std::string recorded_;  // the call that may go on, and why
   std::string trace_;
   std::string client_stream_;
   std::map<std::string, int> asked_;

@@ -22,7 +22,7 @@ class Engine {
   virtual gate::Actions terminate(Instant now) = 0;
   virtual gate::Actions audit_failed(Instant now) = 0;
   // A decision of a person on another terminal.
-  virtual gate::Actions approval(std::string_view line, Instant now) = 0;
+  virtual gate::Actions approval(std::string_view, Instant) { return {}; }
   virtual gate::Actions tick(Instant now) = 0;
   virtual std::optional<Instant> next_deadline() const = 0;
 };
