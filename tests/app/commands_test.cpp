@@ -107,7 +107,7 @@ TEST_CASE("explain names class, decision and line") {
   CHECK(says(explain_tool(policy, &snapshot, "tool"), "tool: confirm"));
   CHECK(says(explain_tool(policy, &snapshot, "tool"), "effect class: write"));
   CHECK(says(explain_tool(policy, &snapshot, "absent"), "not in the snapshot"));
-  policy.tools.rules.push_back({{"to*"}, policy::Action::allow, {12, 7}});
+  policy.tools.rules.push_back({.tools = {"to*"}, .action = policy::Action::allow, .position = {12, 7}});
   CHECK(says(explain_tool(policy, &snapshot, "tool"), "tool: allow"));
   CHECK(says(explain_tool(policy, &snapshot, "tool"), "one.yaml:12:7"));
 }
