@@ -169,8 +169,11 @@ class Run {
       } else if (const auto* record = std::get_if<gate::Record>(&action)) {
         const auto body = json::read(record->body, {});
         CORDON_ASSERT(body && body->root().find("event"));
-        recorded_ = recorded_ || (body->root().find("event").string_equals("call") &&
-                                  body->root().find("decision").string_equals("allow"));
+        const json::Value decision = body->root().find("decision");
+        if (body->root().find("event").string_equals("call") &&
+            (decision.string_equals("allow") || decision.string_equals("confirm"))) {
+          recorded_ = body->root().find("tool").string() + " " + decision.string();
+        }
       }
       stopped_ = std::holds_alternative<gate::Stop>(action);
     }
@@ -189,9 +192,9 @@ class Run {
     CORDON_ASSERT(!wire::has_own_meta(message.document.root()));
     if (message.method == "tools/call") {
       CORDON_ASSERT(message.kind == wire::MessageKind::request);
-      CORDON_ASSERT(message.params.find("name").string_equals("get"));
-      CORDON_ASSERT(recorded_);
-      recorded_ = false;
+      const bool get = message.params.find("name").string_equals("get");
+      CORDON_ASSERT(recorded_ == (get ? "get allow" : "put confirm"));
+      recorded_.clear();
     }
     if (message.kind == wire::MessageKind::result || message.kind == wire::MessageKind::error) {
       server_.answered(message);
@@ -206,12 +209,16 @@ class Run {
     if (message.kind == wire::MessageKind::result || message.kind == wire::MessageKind::error) {
       client_.answered(message);
       for (const json::Member one : message.result.find("inputRequests").members()) {
-        check_question(one.value.find("method").string(), one.value.find("params"));
+        const bool own = one.key.string_equals("mcp-cordon/confirm");
+        (own ? check_own_question : check_question)(one.value.find("method").string(), one.value.find("params"));
       }
       for (const json::Value tool : message.result.find("tools").elements()) {
         // Only our own list answers have tools with our annotations; a call's result may carry any member.
         CORDON_ASSERT(!tool.find("annotations").find("readOnlyHint") || !wire::has_own_meta(tool));
       }
+    } else if (message.kind == wire::MessageKind::request && !message.id->text().starts_with("mcp-cordon/t/q")) {
+      CORDON_ASSERT(message.id->text().starts_with("mcp-cordon/t/"));
+      check_own_question(message.method, message.params);
     } else if (message.kind == wire::MessageKind::request) {
       CORDON_ASSERT(message.id->text().starts_with("mcp-cordon/t/q"));
       CORDON_ASSERT(questions_.insert(std::string(message.id->text())).second);
@@ -219,6 +226,13 @@ class Run {
         check_question(message.method, message.params);
       }
     }
+  }
+
+  // About the one tool that wants a person's word.
+  static void check_own_question(const std::string& method, const json::Value& params) {
+    CORDON_ASSERT(method == "elicitation/create");
+    CORDON_ASSERT(params.find("message").string().starts_with(
+        "mcp-cordon asks for fake: may this call be made?\n\n    tool: put\n    effect: write\n"));
   }
 
   static void check_question(const std::string& method, const json::Value& params) {
@@ -231,7 +245,7 @@ class Run {
   gate::Session session_;
   Instant now_ = {1'000};
   bool stopped_ = false;
-  bool recorded_ = false;
+  std::string recorded_;  // the call that may go on, and why
   std::string trace_;
   Asked client_;
   Asked server_;

@@ -24,7 +24,7 @@ std::string_view consequence(policy::Action action) {
     case policy::Action::flag:
       return "a call passes and is marked";
     case policy::Action::confirm:
-      return "a call needs a person's word; this version cannot ask and refuses it";
+      return "a call waits for a person's word: asked in the client where that shows forms, else as tools.confirm says";
     case policy::Action::block:
       return "the tool is listed, a call is refused";
     case policy::Action::hide:

@@ -80,6 +80,12 @@ Result<MacKey> installation_key(const Caller& caller) {
   return parse_key(**present);
 }
 
+MacKey random_key() {
+  MacKey key{};
+  fill_random(key);
+  return key;
+}
+
 std::string random_session_id() {
   std::array<std::uint8_t, 8> bytes{};
   fill_random(bytes);

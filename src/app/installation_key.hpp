@@ -15,6 +15,9 @@ namespace cordon::app {
 // nor made.
 Result<MacKey> installation_key(const Caller& caller);
 
+// Of this process alone.
+MacKey random_key();
+
 // 16 hex digits from the kernel's random numbers.
 std::string random_session_id();
 

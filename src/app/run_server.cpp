@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/approvals.hpp"
 #include "app/exposure.hpp"
 #include "app/facts.hpp"
 #include "app/fingerprint.hpp"
@@ -73,6 +74,7 @@ class RunCase {
   std::optional<audit::Writer> audit_ = {};
   MacKey key_ = {};
   run::LogConfig log_config_ = {};
+  std::optional<run::ApprovalDesk> approvals_ = {};
   std::optional<TraceSession> trace_ = {};
   run::ServerProcess server_ = {};
   std::optional<run::ServerFiles> files_ = {};  // for rules that judge paths
@@ -174,6 +176,14 @@ Status RunCase::start() {
   if (Status opened = begin_audit(); !opened) {
     return opened;
   }
+  // Made while our own process may still make files.
+  if (may_wait_for_approval(loaded_->policy.tools)) {
+    Result<run::ApprovalDesk> desk = open_approval_desk(request_.caller, session_id_);
+    if (!desk) {
+      return std::unexpected(desk.error());
+    }
+    approvals_ = std::move(*desk);
+  }
   // The record of what is about to be started comes before it is started.
   const std::string trace_name = request_.trace ? trace_file_name(audit_->path()) : std::string();
   const std::string record = launch_record({"run", *loaded_, snapshot_, *planned_, differences_,
@@ -221,6 +231,8 @@ gate::SessionConfig RunCase::session_config(const std::optional<Error>& failure)
   config.version = request_.version;
   config.argument_key = key_;
   config.read_only = request_.read_only;
+  config.confirm_key = random_key();
+  config.can_approve = approvals_.has_value();
   if (loaded_) {
     config.policy = loaded_->policy;
   }
@@ -230,6 +242,7 @@ gate::SessionConfig RunCase::session_config(const std::optional<Error>& failure)
     config.snapshot = std::move(snapshot_.snapshot);
     config.known_values = known_values(loaded_->policy, planned_->prepared);
     config.view = server_view(planned_->plan, files_ ? &*files_ : nullptr);
+    config.secrets = planned_->prepared.secrets;
     config.roots = granted_folders(planned_->prepared);
     config.facts = facts_summary(loaded_->policy, planned_->plan);
   }
@@ -270,6 +283,7 @@ Result<int> RunCase::talk(const std::optional<Error>& failure, run::Log& log) {
   run::ProxyConfig proxy;
   proxy.client_in = request_.client_in;
   proxy.client_out = request_.client_out;
+  proxy.approvals = approvals_ && !failure ? &*approvals_ : nullptr;
   const pid_t child = server_.pid;
   proxy.before_first_byte = [&]() -> Status {
     if (failure) {

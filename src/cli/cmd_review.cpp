@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // review: a person decides, item by item, what becomes part of the snapshot.
 
-#include <sys/random.h>
-
-#include <array>
-
 #include "app/capture.hpp"
 #include "app/review_dialog.hpp"
 #include "app/review_files.hpp"
@@ -16,22 +12,6 @@
 
 namespace cordon::cli {
 namespace {
-
-// Shown on the terminal only: a program that types blindly does not know it. Easy to type, six letters.
-std::string new_word() {
-  constexpr std::string_view kConsonants = "bdfgklmnprstvz";
-  constexpr std::string_view kVowels = "aeiou";
-  std::array<unsigned char, 6> random = {};
-  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
-    return {};
-  }
-  std::string word;
-  for (std::size_t i = 0; i < random.size(); ++i) {
-    const std::string_view letters = i % 2 == 0 ? kConsonants : kVowels;
-    word += letters[random[i] % letters.size()];
-  }
-  return word;
-}
 
 class ReviewCommand final : public Command {
  public:
@@ -59,7 +39,8 @@ class ReviewCommand final : public Command {
     // Before anything is started: without a terminal nobody could answer.
     std::optional<Terminal> terminal;
     if (!accept_all_) {
-      Result<Terminal> opened = Terminal::open();
+      Result<Terminal> opened =
+          Terminal::open("a person reviews at a terminal; without one use --accept-all --reviewer NAME");
       if (!opened) {
         return report(opened.error());
       }

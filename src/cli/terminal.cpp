@@ -2,6 +2,7 @@
 #include "cli/terminal.hpp"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -16,11 +17,10 @@ constexpr std::size_t kMaxLine = 4096;
 
 }  // namespace
 
-Result<Terminal> Terminal::open() {
+Result<Terminal> Terminal::open(std::string remedy) {
   UniqueFd fd(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
   if (!fd) {
-    return fail(Errc::file_unreadable, errno_text("open", errno), "/dev/tty",
-                "a person reviews at a terminal; without one use --accept-all --reviewer NAME");
+    return fail(Errc::file_unreadable, errno_text("open", errno), "/dev/tty", std::move(remedy));
   }
   return Terminal(std::move(fd));
 }
@@ -57,6 +57,21 @@ std::optional<std::string> Terminal::line() {
     }
     pending_.append(buffer.data(), static_cast<std::size_t>(got));
   }
+}
+
+std::string new_word() {
+  constexpr std::string_view kConsonants = "bdfgklmnprstvz";
+  constexpr std::string_view kVowels = "aeiou";
+  std::array<unsigned char, 6> random = {};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
+    return {};
+  }
+  std::string word;
+  for (std::size_t i = 0; i < random.size(); ++i) {
+    const std::string_view letters = i % 2 == 0 ? kConsonants : kVowels;
+    word += letters[random[i] % letters.size()];
+  }
+  return word;
 }
 
 }  // namespace cordon::cli

@@ -13,8 +13,8 @@ namespace cordon::cli {
 
 class Terminal {
  public:
-  // file_unreadable when there is none.
-  static Result<Terminal> open();
+  // file_unreadable with that remedy when there is none.
+  static Result<Terminal> open(std::string remedy);
   int fd() const { return fd_.get(); }
   void show(std::string_view text) const;
   // What was typed before anything was shown is no answer to it.
@@ -27,5 +27,9 @@ class Terminal {
   UniqueFd fd_;
   std::string pending_ = {};
 };
+
+// A word for this time only, six letters that are easy to type. Shown on the terminal alone: a program that types
+// blindly does not know it. Empty when the kernel gives no random numbers.
+std::string new_word();
 
 }  // namespace cordon::cli

@@ -180,6 +180,10 @@ bool Conversation::carry_out(gate::Action& action) {
                           log_.server_line(stray.bytes, now());
                           return true;
                         },
+                        [&](gate::Publish& waiting) {
+                          publish(waiting.lines);
+                          return true;
+                        },
                         [&](gate::CloseServerInput&) {
                           if (server_in_) {
                             server_in_->close_when_drained();
@@ -200,6 +204,29 @@ bool Conversation::carry_out(gate::Action& action) {
                         },
                     },
                     action);
+}
+
+void Conversation::publish(std::string_view lines) {
+  if (config_.approvals == nullptr) {
+    return;
+  }
+  // The call waits for nothing then, and ends with its time.
+  if (const Status written = config_.approvals->publish(lines); !written) {
+    log_.notice(written.error().to_string(), now());
+  }
+  approvals_at_ = lines.empty() ? std::nullopt : std::optional(now() + ApprovalDesk::kPollMs);
+}
+
+void Conversation::hear_approvals() {
+  if (status_ || !passed(approvals_at_)) {
+    return;
+  }
+  approvals_at_ = now() + ApprovalDesk::kPollMs;
+  for (const std::string& line : config_.approvals->take_answers()) {
+    if (!status_) {
+      act(engine_.approval(line, now()));
+    }
+  }
 }
 
 bool Conversation::write_record(std::string_view body) {
@@ -320,6 +347,7 @@ void Conversation::timer() {
   if (std::exchange(egress_failed_, false) && !status_) {
     act(engine_.audit_failed(now()));
   }
+  hear_approvals();
   if (!status_ && passed(engine_.next_deadline())) {
     act(engine_.tick(now()));
   }
@@ -359,6 +387,7 @@ void Conversation::arm() {
     take_earlier(next, records_failed_ ? std::nullopt : records_.next_deadline());
     take_earlier(next, egress_failed_ ? std::optional(now()) : egress_ ? egress_->next_deadline() : std::nullopt);
     take_earlier(next, drain_until_);
+    take_earlier(next, approvals_at_);
     take_earlier(next, hangup_until_);
   } else {
     for (const auto& deadline : {flush_until_, reap_until_, errors_until_}) {

@@ -36,6 +36,8 @@ class Conversation {
   void act(gate::Actions actions);
   bool carry_out(gate::Action& action);
   bool write_record(std::string_view body);
+  void publish(std::string_view lines);
+  void hear_approvals();
   bool egress_record(std::string_view body);
   void stop(int exit_status);
 
@@ -84,6 +86,7 @@ class Conversation {
   std::optional<Instant> hangup_until_ = {};  // reading from a client that hung up while it was held
   std::optional<Instant> limit_ = {};         // all of it
   std::optional<Instant> flush_until_ = {};   // after the end: writing to the client
+  std::optional<Instant> approvals_at_ = {};  // when decisions are looked for
   std::optional<Instant> reap_until_ = {};    // after the end: the exit of the server
   std::optional<Instant> errors_until_ = {};  // after the end: the last lines of its stderr
 };

@@ -21,6 +21,8 @@ class Engine {
   virtual gate::Actions exited(gate::ExitReport report, Instant now) = 0;
   virtual gate::Actions terminate(Instant now) = 0;
   virtual gate::Actions audit_failed(Instant now) = 0;
+  // A decision of a person on another terminal.
+  virtual gate::Actions approval(std::string_view, Instant) { return {}; }
   virtual gate::Actions tick(Instant now) = 0;
   virtual std::optional<Instant> next_deadline() const = 0;
 };
@@ -66,6 +68,13 @@ class EngineOf final : public Engine {
       return core_.audit_failed(now);
     } else {
       return stop(Errc::audit_unavailable);
+    }
+  }
+  gate::Actions approval(std::string_view line, Instant now) override {
+    if constexpr (requires { core_.approval(line, now); }) {
+      return core_.approval(line, now);
+    } else {
+      return {};
     }
   }
   gate::Actions tick(Instant now) override { return core_.tick(now); }

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "run/approval_desk.hpp"
 #include "run/child.hpp"
 #include "run/egress_broker.hpp"
 #include "run/engine.hpp"
@@ -27,6 +28,8 @@ struct ProxyConfig {
   ServerProcess server = {};
   // The hosts that the server may reach, and the sockets through which it asks for them.
   std::optional<EgressConfig> egress = {};
+  // Where calls wait for a person on another terminal; borrowed.
+  ApprovalDesk* approvals = nullptr;
   // Called when all is open, before the first byte of either side is read. After an error nothing is read, the server
   // is ended, and run_proxy gives that error.
   std::function<Status()> before_first_byte = {};

@@ -33,6 +33,11 @@ struct Notice {
 struct Stray {
   std::string bytes = {};
 };
+// The calls that wait for a person on another terminal, all of them, one JSON object a line (docs/formats/approve.md);
+// replaces what was published before. Empty when none waits.
+struct Publish {
+  std::string lines = {};
+};
 struct CloseServerInput {};
 // Ends the server and all it started.
 struct SignalServer {
@@ -44,7 +49,7 @@ struct Stop {
   int exit_status = 0;
 };
 
-using Action = std::variant<ToServer, ToClient, Record, Notice, Stray, CloseServerInput, SignalServer, Stop>;
+using Action = std::variant<ToServer, ToClient, Record, Notice, Stray, Publish, CloseServerInput, SignalServer, Stop>;
 using Actions = std::vector<Action>;
 
 // How the server process ended.

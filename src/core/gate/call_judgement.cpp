@@ -41,15 +41,26 @@ void Session::Impl::refuse_arguments(const Message& message, std::string_view na
 }
 
 void Session::Impl::pass_call(Message message, const ToolView& tool, const policy::CallJudgement& judged) {
+  const policy::Effect effect = judged.effects.all.front();
+  const bool confirm = judged.verdict.action == policy::Action::confirm;
+  if (confirm && !confirmed(message, tool, judged.verdict, effect)) {
+    return;  // refused, or somebody is asked
+  }
   const bool flagged = tool.flagged || judged.verdict.action == policy::Action::flag;
   if (flagged) {
     notice_once(text::cat("a call to '", text::printable(tool.name, 100), "' passed and is flagged"));
   }
-  record_call(message, flagged ? "flag" : "allow", std::nullopt, judged.verdict.because, &tool,
-              judged.effects.all.front());
+  record_call(message,
+              confirm   ? "confirm"
+              : flagged ? "flag"
+                        : "allow",
+              std::nullopt, judged.verdict.because, &tool, effect);
   Outstanding outstanding;
   outstanding.tool = tool.name;
   outstanding.flagged = flagged;
+  if (confirm) {
+    outstanding.confirmed = subject_of(message, tool, judged.verdict, effect);
+  }
   forward_request(std::move(message), std::move(outstanding));
 }
 

@@ -75,15 +75,11 @@ void Session::Impl::refuse_call(const Message& message, Errc code, std::string b
   to_client(wire::result_line(*message.id, wire::refusal_result(text, meta.take(), era)));
 }
 
-void Session::Impl::refuse_by_policy(const Message& message, std::string_view name, const policy::Verdict& verdict) {
-  const bool confirm = verdict.action == policy::Action::confirm;
-  notice_once(text::cat("a call to '", text::printable(name, 100), "' ",
-                        confirm ? "needs a confirmation by " : "was refused by ", verdict.because,
-                        confirm ? "; this version cannot ask and refuses it" : "", "; mcp-cordon explain ",
-                        config_.policy.server, " says more"));
-  refuse_call(message, Errc::tool_blocked, verdict.because,
-              confirm ? "the policy wants a person to confirm it, and this version cannot ask yet"
-                      : "the policy does not allow this tool");
+void Session::Impl::refuse_by_policy(const Message& message, std::string_view name, const policy::Verdict& verdict,
+                                     policy::Effect effect) {
+  notice_once(text::cat("a call to '", text::printable(name, 100), "' was refused by ", verdict.because,
+                        "; mcp-cordon explain ", config_.policy.server, " says more"));
+  refuse_call(message, Errc::tool_blocked, verdict.because, "the policy does not allow this tool", effect);
 }
 
 void Session::Impl::decide_call(Message message) {
@@ -137,8 +133,8 @@ void Session::Impl::decide_call(Message message) {
     unknown(verdict.because);
     return;
   }
-  if (verdict.action == policy::Action::block || verdict.action == policy::Action::confirm) {
-    refuse_by_policy(message, name, verdict);
+  if (verdict.action == policy::Action::block) {
+    refuse_by_policy(message, name, verdict, effect);
     return;
   }
   pass_call(std::move(message), *tool, judged);

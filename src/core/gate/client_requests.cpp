@@ -183,6 +183,9 @@ std::string_view answer_of(const wire::Message& message) {
 }  // namespace
 
 void Session::Impl::on_client_reply(Message message) {
+  if (on_form_answer(message)) {
+    return;
+  }
   const std::string id(message.id ? message.id->text() : std::string_view());
   const auto found = questions_.open.find(id);
   if (found == questions_.open.end()) {

@@ -68,6 +68,7 @@ void Session::Impl::client_ended() {
     stop(exit_status(config_.launch_failure->code));
     return;
   }
+  refuse_asked(Errc::confirmation_unavailable, "withdrawn", "the client ended before a person had confirmed it");
   // Nobody answers any more.
   fail_questions(std::nullopt, Errc::timed_out, "the client is gone");
   drain_until_ = now_ + kDrainMs;
@@ -110,6 +111,7 @@ void Session::Impl::fail_everything(Errc code, std::string_view detail) {
   for (auto& [id, request] : std::exchange(outstanding_, {})) {
     fail_reply(id, request, code, detail);
   }
+  refuse_asked(code, "withdrawn", detail);
   for (Held& held : std::exchange(held_, {})) {
     to_client(wire::error_line(*held.message.id, code, detail));
   }
@@ -231,6 +233,7 @@ Actions Session::Impl::tick(Instant now) {
     return take();
   }
   tick_lists();
+  tick_asked();
   tick_open_questions();
   drained();
   if (terminate_at_ && now >= *terminate_at_) {
@@ -259,6 +262,9 @@ std::optional<Instant> Session::Impl::next_deadline() const {
     consider(list.walk ? std::optional(list.walk->deadline) : std::nullopt);
     consider(client_ended_ ? std::nullopt : list.relist_at);
     consider(client_ended_ ? std::nullopt : list.walk_due);
+  }
+  for (const auto& [id, asked] : asked_) {
+    consider(std::min(asked.deadline, asked.progress_at));
   }
   consider(question_deadline());
   consider(held_.empty() ? std::nullopt : std::optional(held_.front().deadline));

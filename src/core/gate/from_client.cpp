@@ -24,6 +24,9 @@ void Session::Impl::on_client_refused(wire::Refused refused) {
     refused.error = *config_.launch_failure;
   }
   record(refused_record(Side::client, refused.error.code, refused.error.detail, refused.id, ""));
+  if (refused.id && !refused.has_method && form_failed(*refused.id, "the client's answer to a question was refused")) {
+    return;
+  }
   notice_once(text::cat("a line of the client was refused: ", name(refused.error.code), ": ",
                         text::printable(refused.error.detail, 200)));
   if (!refused.has_method && (refused.id || refused.unreadable_id)) {
@@ -106,7 +109,8 @@ void Session::Impl::refuse_request(const Message& message, Errc code, std::strin
 bool Session::Impl::id_in_use(const Id& id) const {
   const auto same = [&](const Held& held) { return held.message.id == id; };
   const auto early = [&](const Message& waiting) { return waiting.id == id; };
-  return outstanding_.contains(id) || std::ranges::any_of(held_, same) || std::ranges::any_of(early_, early);
+  return outstanding_.contains(id) || asked_.contains(id) || std::ranges::any_of(held_, same) ||
+         std::ranges::any_of(early_, early);
 }
 
 // False when the id may not be used; then everything is said.
@@ -127,10 +131,11 @@ bool Session::Impl::admit_id(const Message& message) {
     refuse_request(message, Errc::message_ambiguous, "the id of a request that was cancelled and not answered");
     return false;
   }
-  if (outstanding_.size() + held_.size() + early_.size() >= config_.policy.messages.in_flight) {
+  if (outstanding_.size() + held_.size() + early_.size() + asked_.size() >= config_.policy.messages.in_flight) {
     refuse_request(message, Errc::rate_limited, text::cat(config_.policy.messages.in_flight, " requests wait already"));
     return false;
   }
+  words_.erase(id.json());  // of an earlier request with this id that was given up
   return true;
 }
 
@@ -208,6 +213,9 @@ void Session::Impl::on_client_request(Message message) {
   }
   if (wire::is_stateless(*revision)) {
     remember_stateless_meta(message);
+  }
+  if (message.method == "tools/call" && !take_word(message)) {
+    return;
   }
   if (admit_answers(message)) {
     dispatch_request(std::move(message));
@@ -292,6 +300,7 @@ void Session::Impl::on_initialize(Message message) {
   }
   handshake_ = Handshake::asked;
   initialize_asked_ = true;
+  client_shows_forms_ = shows_forms(message.params.find("capabilities"));
   const auto edit_params = [&](std::string_view key, const Value& value) -> std::optional<std::string> {
     return key == "capabilities" ? std::optional(client_capabilities_for_server(value, config_.policy.client_requests))
                                  : std::nullopt;
@@ -352,6 +361,9 @@ void Session::Impl::on_cancelled(Message message) {
   if (held != held_.end()) {
     held_bytes_ -= held->bytes;
     held_.erase(held);
+    return;
+  }
+  if (cancel_asked(*id)) {
     return;
   }
   const auto found = outstanding_.find(*id);

@@ -167,6 +167,10 @@ void Session::Impl::retry_ourselves(const Message& message, const Outstanding& r
     withhold_question(message, request, Errc::client_request_blocked, "a question that has no room for an answer");
     return;
   }
+  if (request.confirmed) {
+    // The call that a person confirmed goes on.
+    words_.insert_or_assign(answered->id_json(), Word{request.confirmed->call, true});
+  }
   dispatch_request(std::move(*answered));
 }
 
@@ -177,11 +181,21 @@ void Session::Impl::pass_asking(const Message& message, const Outstanding& reque
   const Value state = message.result.find("requestState");
   asked.call = digest_of_call(*call);
   asked.state = state ? digest_of_state(state) : std::string();
+  // A call that a person confirmed: the state also proves that, with the server's own inside.
+  const std::optional<std::string> sealed = request.confirmed ? state_for_client(request, state) : std::nullopt;
+  if (request.confirmed && !sealed) {
+    withhold_question(message, request, Errc::client_request_blocked, "a state that is too long to be carried");
+    return;
+  }
   std::string result = wire::edited(message.result, [&](std::string_view key, const Value& value) {
     return key == "inputRequests"  ? std::optional(passed)
-           : key == "requestState" ? std::optional(pass_state(value))
+           : key == "requestState" ? std::optional(sealed ? *sealed : pass_state(value))
                                    : std::nullopt;
   });
+  if (sealed && !state) {
+    result.back() = ',';
+    result += text::cat("\"requestState\":", *sealed, '}');
+  }
   if (!asked.answered.empty()) {
     json::Writer keys;
     keys.begin_array();

@@ -19,6 +19,7 @@ Actions Session::end(Side from, Instant now) { return impl_->end(from, now); }
 Actions Session::exited(ExitReport report, Instant now) { return impl_->exited(report, now); }
 Actions Session::terminate(Instant now) { return impl_->terminate(now); }
 Actions Session::audit_failed(Instant now) { return impl_->audit_failed(now); }
+Actions Session::approval(std::string_view line, Instant now) { return impl_->approval(line, now); }
 Actions Session::tick(Instant now) { return impl_->tick(now); }
 std::optional<Instant> Session::next_deadline() const { return impl_->next_deadline(); }
 
@@ -27,7 +28,8 @@ Session::Impl::Impl(SessionConfig config)
       call_judge_(config_.policy.tools),
       limits_{config_.policy.messages.max_bytes, config_.policy.messages.max_depth},
       client_lines_(limits_.max_bytes),
-      server_lines_(limits_.max_bytes) {
+      server_lines_(limits_.max_bytes),
+      confirmations_(config_.policy.tools.confirm.remember) {
   CORDON_ASSERT(config_.snapshot || config_.launch_failure || config_.policy.catalog.missing == policy::Missing::flag);
   if (config_.snapshot && !config_.snapshot->variables.empty()) {
     variables_.emplace(config_.policy.catalog, config_.known_values, *config_.snapshot);

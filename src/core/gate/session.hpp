@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "base/mask.hpp"
 #include "base/time.hpp"
 #include "core/catalog/catalog.hpp"
 #include "core/gate/action.hpp"
@@ -34,8 +35,11 @@ struct SessionConfig {
   std::string version = {};                              // of mcp-cordon
   std::map<std::string, std::string> known_values = {};  // of catalog.variables, as far as the launch tells them
   bool read_only = false;                                // run --read-only: only calls of reviewed effect `read` pass
-  policy::ServerView view = {};  // for `within`; without its `files` no path passes such a condition
-  std::vector<std::string> roots = {};                   // folders of the policy as the server sees them
+  policy::ServerView view = {};           // for `within`; without its `files` no path passes such a condition
+  std::vector<std::string> roots = {};    // folders of the policy as the server sees them
+  MacKey confirm_key = {};                // random, of this process alone: for questions to a person
+  std::vector<NamedSecret> secrets = {};  // whose values a question must not show
+  bool can_approve = false;               // somebody carries out Publish and calls approval()
 };
 
 class Session {
@@ -49,6 +53,9 @@ class Session {
   Actions exited(ExitReport report, Instant now);
   Actions terminate(Instant now);     // SIGTERM or SIGINT was received
   Actions audit_failed(Instant now);  // a Record could not be written
+  // What a person decided about a question of the latest Publish, on another terminal: "allow ID DIGEST" or
+  // "refuse ID DIGEST", with the SHA-256 (hex) of the question's line as it was shown.
+  Actions approval(std::string_view line, Instant now);
   Actions tick(Instant now);
   std::optional<Instant> next_deadline() const;
 

@@ -26,6 +26,8 @@
 #include <vector>
 
 #include "core/gate/catalog_view.hpp"
+#include "core/gate/confirm_form.hpp"
+#include "core/gate/confirmation.hpp"
 #include "core/gate/handshake.hpp"
 #include "core/gate/item_view.hpp"
 #include "core/gate/list_walk.hpp"
@@ -52,6 +54,7 @@ inline constexpr std::int64_t kKillAfterEofMs = 1'600;
 inline constexpr std::int64_t kKillAfterTermMs = 500;
 inline constexpr std::int64_t kFailedLaunchMs = 10'000;
 inline constexpr std::size_t kRememberedCancelled = 256;
+inline constexpr std::int64_t kProgressMs = 10'000;  // clients give up after 60 s without a word
 
 class Session::Impl {
  public:
@@ -62,12 +65,14 @@ class Session::Impl {
   Actions exited(ExitReport report, Instant now);
   Actions terminate(Instant now);
   Actions audit_failed(Instant now);
+  Actions approval(std::string_view line, Instant now);
   Actions tick(Instant now);
   std::optional<Instant> next_deadline() const;
 
  private:
   using Message = wire::Message;
   using Id = wire::Id;
+  using Value = json::Value;
 
   // A client's request that the server has to answer.
   struct Outstanding {
@@ -81,8 +86,9 @@ class Session::Impl {
     bool acknowledged = false;                   // of a subscription: told once
     bool ended = false;                          // of a subscription: its end was told once
     std::optional<Id> progress_token = {};
-    ClientOffers offers = {};  // stateless era: what this request says that the client can be asked
-    std::string line = {};     // the same: the request, where its result may ask for something first
+    std::optional<ConfirmSubject> confirmed = {};  // a person's word let this call pass
+    ClientOffers offers = {};                      // stateless era: what this request says that the client can be asked
+    std::string line = {};  // the same: the request, where its result may ask for something first
   };
   enum class Own : std::uint8_t { list, discover };
   struct OwnRequest {
@@ -107,6 +113,25 @@ class Session::Impl {
     std::set<std::string> ids = {};  // own requests in flight
     wire::Era era = wire::Era::handshake;
     std::string meta = {};  // _meta of own requests, stateless era
+  };
+  // A call that waits until a person has decided: by a form of ours in the client, or by `mcp-cordon approve`.
+  enum class Way : std::uint8_t { form, approve };
+  struct Asked {
+    Message message = {};
+    ConfirmSubject subject = {};
+    Way way = Way::form;
+    std::string nonce = {};
+    std::string question = {};   // id of our elicitation/create, or the ID that approve takes
+    std::string published = {};  // Way::approve: the line
+    policy::Effect effect = policy::Effect::unknown;
+    Instant deadline = {};
+    Instant progress_at = {};  // when the client is told that the call goes on
+    int progress = 0;
+  };
+  // A person's word for one request of the client, until that is forwarded or refused.
+  struct Word {
+    std::string call = {};   // ConfirmSubject::call
+    bool continues = false;  // it answers what the server asked in the course of the call
   };
   // What is known of one live list.
   struct Learning {
@@ -170,12 +195,42 @@ class Session::Impl {
   bool is_read_only() const { return config_.read_only || config_.policy.tools.read_only; }
   void refuse_arguments(const Message& message, std::string_view name, const policy::CallJudgement& judged);
 
-  void refuse_by_policy(const Message& message, std::string_view name, const policy::Verdict& verdict);
+  void refuse_by_policy(const Message& message, std::string_view name, const policy::Verdict& verdict,
+                        policy::Effect effect);
   // `effect`: of this call, where that is known; else that of its tool is written down.
   void refuse_call(const Message& message, Errc code, std::string because, std::string detail,
                    std::optional<policy::Effect> effect = {});
   void record_call(const Message& message, std::string_view decision, std::optional<Errc> reason,
                    std::string_view because, const ToolView* tool, std::optional<policy::Effect> effect = {});
+
+  // confirm_calls.cpp: may a call that wants a person's word pass?
+  bool take_word(Message& message);
+  static std::string_view outcome_of(Choice choice);
+  void note_choice(const ConfirmSubject& subject, Choice choice);
+  bool confirmed(Message& message, const ToolView& tool, const policy::Verdict& verdict, policy::Effect effect);
+  ConfirmSubject subject_of(const Message& message, const ToolView& tool, const policy::Verdict& verdict,
+                            policy::Effect effect) const;
+  void ask(Message message, const ToolView& tool, ConfirmSubject subject, policy::Effect effect);
+  void ask_form(Asked asked, std::string_view text);
+  void ask_in_result(const Asked& asked, std::string_view text);
+  void ask_elsewhere(Asked asked, std::string_view text);
+  // For the result of a confirmed call in which the server asks something: what stands as `requestState` in place of
+  // the server's (absent, or a string), as JSON. Nothing when that cannot be carried. For whoever passes such results.
+  std::optional<std::string> state_for_client(const Outstanding& request, const Value& server_state);
+  bool can_ask_in_client(const Message& message) const;
+  void record_question(const Message& message, std::string_view via, std::string_view outcome, policy::Effect effect);
+  // confirm_answers.cpp: what becomes of a question
+  bool on_form_answer(const Message& reply);
+  bool form_failed(const Id& id, std::string_view why);
+  void settle(Asked asked, Choice choice);
+  void drop_questions_like(const ConfirmSubject& subject);
+  void end_question(const Asked& asked, std::string_view outcome);
+  Asked take_asked(std::map<Id, Asked>::iterator place);
+  bool cancel_asked(const Id& id);
+  void refuse_asked(Errc code, std::string_view outcome, std::string_view detail);
+  void tick_asked();
+  void tell_progress(Asked& asked);
+  void publish();
 
   // items.cpp
   void on_prompt(Message message);
@@ -323,6 +378,12 @@ class Session::Impl {
   std::deque<Message> early_;      // what a client that does not wait for its handshake sent after `initialize`
   std::deque<Held> held_;
   std::size_t held_bytes_ = 0;
+  bool client_shows_forms_ = false;  // as it said in `initialize`
+  Confirmations confirmations_;
+  std::map<Id, Asked> asked_;                    // by the id of the call
+  std::map<std::string, Word> words_;            // by the id of the request, as JSON
+  std::deque<std::string> withdrawn_questions_;  // a late answer to these is dropped
+  bool published_ = false;
   std::set<std::string> noticed_;
   std::set<std::string> noticed_of_server_;
 

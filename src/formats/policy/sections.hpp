@@ -21,6 +21,8 @@ policy::Catalog read_catalog(Faults& faults, const yaml::Node& section);
 policy::Tools read_tools(Faults& faults, const yaml::Node& section);
 // `when` or `arguments` of a rule (conditions.cpp); `name` is for messages.
 std::vector<policy::ArgumentCondition> read_conditions(Faults& faults, const yaml::Node& node, const std::string& name);
+// tools.confirm (confirm.cpp).
+policy::Confirm read_confirm(Faults& faults, const yaml::Node& section);
 policy::Prompts read_prompts(Faults& faults, const yaml::Node& section);
 policy::Resources read_resources(Faults& faults, const yaml::Node& section);
 // A list of globs that are matched against whole URIs.

@@ -85,7 +85,7 @@ policy::Rule read_rule(Faults& faults, const yaml::Node& node) {
 
 policy::Tools read_tools(Faults& faults, const yaml::Node& node) {
   policy::Tools tools;
-  const Section section(faults, node, "tools", {"effects", "read_only", "annotations", "schema", "rules"}, {"confirm"});
+  const Section section(faults, node, "tools", {"effects", "read_only", "annotations", "schema", "confirm", "rules"});
   if (const yaml::Member* effects = section.find("effects")) {
     read_effects(faults, effects->value, tools);
   }
@@ -94,6 +94,9 @@ policy::Tools read_tools(Faults& faults, const yaml::Node& node) {
       "annotations", tools.annotations,
       {{"reviewed", policy::Annotations::reviewed}, {"server", policy::Annotations::server}});
   section.fixed("schema", "off", {"enforce"});
+  if (const yaml::Member* confirm = section.find("confirm")) {
+    tools.confirm = read_confirm(faults, confirm->value);
+  }
   if (const yaml::Member* rules = section.find("rules")) {
     if (const auto* items = read_list(faults, rules->value, "tools.rules", ListEmptiness::allowed)) {
       for (const yaml::Node& item : *items) {

@@ -2,14 +2,15 @@
 #include "core/gate/scenario.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <fstream>
 #include <optional>
 #include <sstream>
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "core/catalog/compare.hpp"
+#include "core/gate/scenario_text.hpp"
 #include "core/gate/session.hpp"
 #include "core/json/read.hpp"
 #include "core/json/write.hpp"
@@ -25,35 +26,8 @@ struct Step {
   std::string rest = {};
 };
 
-bool is_expectation(const std::string& verb) { return verb.starts_with('>') || verb == "R" || verb == "stray"; }
-
-std::size_t number(std::string_view text) {
-  std::size_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-// ${a*3} → aaa, \xHH → one byte.
-std::string expand(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    if (text.substr(i, 2) == "${") {
-      const std::size_t star = text.find('*', i);
-      const std::size_t end = text.find('}', star);
-      for (std::size_t n = number(text.substr(star + 1, end - star - 1)); n > 0; --n) {
-        out += text.substr(i + 2, star - i - 2);
-      }
-      i = end + 1;
-    } else if (text.substr(i, 2) == "\\x") {
-      unsigned value = 0;
-      std::from_chars(text.data() + i + 2, text.data() + i + 4, value, 16);
-      out += static_cast<char>(value);
-      i += 4;
-    } else {
-      out += text[i++];
-    }
-  }
-  return out;
+bool is_expectation(const std::string& verb) {
+  return verb.starts_with('>') || verb == "R" || verb == "P" || verb == "stray";
 }
 
 class Runner {
@@ -361,6 +335,19 @@ class Runner {
       config_.read_only = value != 0;
     } else if (parts[0] == "policy_read_only") {
       config_.policy.tools.read_only = value != 0;
+    } else if (parts[0] == "can_approve") {
+      config_.can_approve = value != 0;
+    } else if (parts[0] == "confirm_seconds") {
+      config_.policy.tools.confirm.timeout_seconds = static_cast<std::uint32_t>(value);
+    } else if (parts[0] == "confirm_fallback") {
+      config_.policy.tools.confirm.without_client_support =
+          parts[1] == "block" ? policy::Confirm::Fallback::block : policy::Confirm::Fallback::approve;
+    } else if (parts[0] == "remember") {
+      config_.policy.tools.confirm.remember = parts[1] == "session"          ? policy::Confirm::Remember::session
+                                              : parts[1] == "same_arguments" ? policy::Confirm::Remember::same_arguments
+                                                                             : policy::Confirm::Remember::never;
+    } else if (parts[0] == "secret") {
+      config_.secrets.push_back({"TOKEN", std::string(parts[1])});
     } else if (parts[0] == "annotations") {
       config_.policy.tools.annotations = policy::Annotations::server;
     } else if (parts[0] == "arguments") {
@@ -381,7 +368,10 @@ class Runner {
 
   gate::Actions act(const Step& step) {
     if (step.verb == "C>") {
-      return feed(Side::client, step.rest + '\n');
+      return feed(Side::client, with_states(step.rest) + '\n');
+    }
+    if (step.verb == "D") {
+      return decide(step);
     }
     if (step.verb == "S>") {
       return feed(Side::server, step.rest + '\n');
@@ -414,6 +404,47 @@ class Runner {
     return {};
   }
 
+  // {{state N}}: the Nth requestState that the client was given, from 1; {{state}}: the latest.
+  std::string with_states(std::string line) const {
+    for (std::size_t at = line.find("{{state"); at != std::string::npos; at = line.find("{{state")) {
+      const std::size_t end = line.find("}}", at);
+      const std::size_t which = number(std::string_view(line).substr(at + 8, end - at - 8));
+      const std::size_t index = which == 0 ? states_.size() : which;
+      line.replace(at, end + 2 - at, index >= 1 && index <= states_.size() ? states_[index - 1] : "none");
+    }
+    return line;
+  }
+
+  // D WORD N [DIGEST]: a person decides about the Nth of the calls that wait, on another terminal.
+  gate::Actions decide(const Step& step) {
+    const auto words = text::split(step.rest, ' ');
+    const auto lines = text::split(published_, '\n');
+    const std::size_t index = number(words[1]);
+    if (index < 1 || index >= lines.size()) {
+      problem(step.line, "no such call waits");
+      return {};
+    }
+    const std::string_view line = lines[index - 1];
+    const auto document = json::read(std::string(line), {});
+    const std::string id = document->root().find("id").string();
+    return session_->approval(
+        text::cat(words[0], ' ', id, ' ', words.size() > 2 ? std::string(words[2]) : hex(sha256(line))), now_);
+  }
+
+  // What later inputs refer to.
+  void note(const gate::Action& action) {
+    if (const auto* publish = std::get_if<gate::Publish>(&action)) {
+      published_ = publish->lines;
+    } else if (const auto* line = std::get_if<gate::ToClient>(&action)) {
+      if (const auto document = json::read(line->line, {})) {
+        const json::Value state = document->root().find("result").find("requestState");
+        if (state) {
+          states_.push_back(state.string());
+        }
+      }
+    }
+  }
+
   // Ticks at every deadline on the way, as the loop does.
   gate::Actions advance(std::int64_t ms) {
     const Instant until = now_ + ms;
@@ -428,29 +459,6 @@ class Runner {
     return all;
   }
 
-  static std::string shown(const gate::Action& action) {
-    const auto line = [](const std::string& text) { return text.substr(0, text.size() - 1); };
-    if (const auto* to_server = std::get_if<gate::ToServer>(&action)) {
-      return ">S " + line(to_server->line);
-    }
-    if (const auto* to_client = std::get_if<gate::ToClient>(&action)) {
-      return ">C " + line(to_client->line);
-    }
-    if (const auto* stray = std::get_if<gate::Stray>(&action)) {
-      return "stray " + stray->bytes;
-    }
-    if (std::holds_alternative<gate::CloseServerInput>(action)) {
-      return ">close";
-    }
-    if (const auto* signal = std::get_if<gate::SignalServer>(&action)) {
-      return signal->kind == gate::SignalServer::Kind::kill ? ">kill" : ">term";
-    }
-    if (const auto* stop = std::get_if<gate::Stop>(&action)) {
-      return text::cat(">stop ", stop->exit_status);
-    }
-    return "";
-  }
-
   static bool matches(const std::string& got, const Step& step) {
     const std::string verb = step.verb.ends_with('*') ? step.verb.substr(0, step.verb.size() - 1) : step.verb;
     if (verb == step.verb) {
@@ -462,7 +470,12 @@ class Runner {
   void compare(const Step& input, const gate::Actions& actions, const std::vector<Step>& expected) {
     std::deque<std::string> got;
     std::string records;
+    std::string published;
     for (const gate::Action& action : actions) {
+      note(action);
+      if (const auto* publish = std::get_if<gate::Publish>(&action)) {
+        published += publish->lines.empty() ? "none\n" : publish->lines;
+      }
       if (const auto* record = std::get_if<gate::Record>(&action)) {
         records += record->body + "\n";
         if (!json::read(record->body, {})) {
@@ -476,6 +489,10 @@ class Runner {
       if (step.verb == "R") {
         if (records.find(step.rest) == std::string::npos) {
           problem(step.line, "no record with " + step.rest + " among:\n" + records);
+        }
+      } else if (step.verb == "P") {
+        if (published.find(step.rest) == std::string::npos) {
+          problem(step.line, "nothing published with " + step.rest + " among:\n" + published);
         }
       } else if (got.empty()) {
         problem(step.line, "nothing came, expected " + step.verb + " " + step.rest.substr(0, 200));
@@ -501,6 +518,8 @@ class Runner {
   std::vector<Step> steps_;
   std::vector<std::string> problems_;
   std::optional<gate::Session> session_;
+  std::vector<std::string> states_;
+  std::string published_;
   Instant now_ = {1'000};
 };
 

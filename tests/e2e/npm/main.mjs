@@ -9,6 +9,7 @@ import { Context, makeWork } from './lib/context.mjs';
 import { add, configure, skip, test, totals } from './lib/runner.mjs';
 import { boundary } from './suites/boundary.mjs';
 import { browser } from './suites/browser.mjs';
+import { confirm } from './suites/confirm.mjs';
 import { drift } from './suites/drift.mjs';
 import { inspector } from './suites/inspector.mjs';
 import { modern } from './suites/modern.mjs';
@@ -42,6 +43,7 @@ async function runAll(work) {
   await shipped(native);
   await servers(native, isRoot ? ['v1', 'v2-auto'] : ['v1', 'v2-legacy', 'v2-auto']);
   await modern(native, isRoot ? ['v2-auto'] : ['v1', 'v2-legacy', 'v2-auto', 'v2-modern']);
+  await confirm(native, isRoot ? ['v1', 'v2-modern'] : ['v1', 'v2-legacy', 'v2-auto', 'v2-modern']);
   await questions(native, isRoot ? ['v1'] : ['v1', 'v2-legacy']);
   await drift(native, isRoot ? ['v1'] : ['v1', 'v2-modern']);
   await strict(native);

@@ -59,7 +59,6 @@ TEST_CASE("annotations are those of the reviewed class unless the policy says ot
 
 TEST_CASE("what the gate of later versions can do is refused when asked for") {
   CHECK(faults("tools: {schema: enforce}\n") == "4:17: tools.schema: enforce is not supported by this version");
-  CHECK(faults("tools: {confirm: {timeout_seconds: 50}}\n") == "4:9: tools.confirm is not supported by this version");
   CHECK(faults("tools:\n  rules:\n    - tools: [a]\n      calls_per_minute: 3\n") ==
         "7:7: tools.rules.calls_per_minute is not supported by this version");
 }
@@ -76,6 +75,24 @@ TEST_CASE("read_only is a switch") {
   CHECK(accept("tools: {read_only: true}\n").tools.read_only);
   CHECK_FALSE(accept("tools: {read_only: false}\n").tools.read_only);
   CHECK(faults("tools: {read_only: yes}\n") == "4:20: tools.read_only must be true or false, not 'yes'");
+}
+
+TEST_CASE("how a person is asked") {
+  using cordon::policy::Confirm;
+  using Fallback = Confirm::Fallback;
+  using Remember = Confirm::Remember;
+  CHECK(accept("").tools.confirm == Confirm{50, Fallback::approve, Remember::never});
+  CHECK(accept("tools: {confirm: {}}\n").tools.confirm == Confirm());
+  CHECK(accept("tools: {confirm: {timeout_seconds: 5, without_client_support: block, remember: session}}\n")
+            .tools.confirm == Confirm{5, Fallback::block, Remember::session});
+  CHECK(accept("tools: {confirm: {remember: same_arguments}}\n").tools.confirm.remember == Remember::same_arguments);
+  CHECK(faults("tools: {confirm: {timeout_seconds: 4}}\n") ==
+        "4:36: tools.confirm.timeout_seconds must lie between 5 and 3600, not 4");
+  CHECK(faults("tools: {confirm: {remember: always}}\n") ==
+        "4:29: tools.confirm.remember must be one of never, same_arguments, session, not 'always'");
+  CHECK(faults("tools: {confirm: {without_client_support: allow}}\n") ==
+        "4:43: tools.confirm.without_client_support must be one of approve, block, not 'allow'");
+  CHECK(faults("tools: {confirm: {timeout: 5}}\n").starts_with("4:19: unknown key 'timeout'"));
 }
 
 TEST_CASE("a rule names tools by globs that mean what they say") {
