@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // network.mode: proxy: the same rules, checks and records as by address.
+#include "base/text.hpp"
 #include "egress/words.hpp"
 #include "run/egress_world.hpp"
 
