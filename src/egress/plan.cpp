@@ -125,6 +125,7 @@ std::string resolver_text(const Rules& rules) {
 Result<Doors> plan_doors(const Rules& rules) {
   Doors out;
   if (rules.mode == EgressMode::proxy) {
+    out.listen = {{kProxy, kProxyPort}};
     return out;
   }
   Ipv4 next = kFirstName;

@@ -80,6 +80,9 @@ inline constexpr Ipv4 kFirstWildcard =
     ipv4(198, 19, 0, 1);  // names below a wildcard, in the order in which they are asked for
 inline constexpr Ipv4 kResolver = ipv4(127, 0, 0, 1);  // DNS, UDP and TCP; the only `nameserver` of /etc/resolv.conf
 inline constexpr std::uint16_t kResolverPort = 53;
+// With EgressMode::proxy the one door there is: who connects says there, in HTTP or SOCKS5, whom it means.
+inline constexpr Ipv4 kProxy = ipv4(127, 0, 0, 1);
+inline constexpr std::uint16_t kProxyPort = 1080;
 // Content of /etc/resolv.conf inside.
 std::string resolver_text(const Rules& rules);
 constexpr bool in_pool(Ipv4 address) {
@@ -110,7 +113,8 @@ struct Doors {
   bool agent = false;  // there is a wildcard: somebody inside has to open doors later
   bool operator==(const Doors&) const = default;
 };
-// Pure: the same rules give the same doors. Nothing for EgressMode::proxy. policy_invalid: more than kMaxDoors.
+// Pure: the same rules give the same doors. For EgressMode::proxy only that of the proxy. policy_invalid: more than
+// kMaxDoors.
 Result<Doors> plan_doors(const Rules& rules);
 
 // ---- what is handed out ----

@@ -9,6 +9,9 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/text.hpp"
+#include "egress/address.hpp"
+
 namespace cordon::run {
 namespace {
 
@@ -46,7 +49,11 @@ EgressBroker::EgressBroker(Loop& loop, EgressConfig config, EgressOutput output)
               buffer_,
               config_.rules.sni,
               [this](std::uint64_t number) { over(number); }},
-      burial_(loop, [this] { dead_.clear(); }),
+      burial_(loop,
+              [this] {
+                dead_.clear();
+                dead_greetings_.clear();
+              }),
       retry_(loop, [this] { answer_again(); }) {
   config_.limits.connections = fitting(config_.limits.connections);
 }
@@ -58,6 +65,12 @@ Status EgressBroker::start() {
   if (sockets.agent) {
     agent_ = std::make_unique<EgressAgent>(loop_, std::move(sockets.agent));
   }
+  if (config_.rules.mode == egress::EgressMode::proxy) {
+    // The proxy is asked by name; closed, the resolver inside refuses at once.
+    sockets.dns_udp.reset();
+    sockets.dns_tcp.reset();
+    return listen_all();
+  }
   names_ = std::make_unique<EgressNames>(
       EgressNames::Around{loop_, directory_, config_.rules, log_, agent_.get(),
                           [this](egress::Door door, UniqueFd fd) { listen(door, std::move(fd)); }},
@@ -65,10 +78,14 @@ Status EgressBroker::start() {
   if (Status started = names_->start(); !started) {
     return started;
   }
-  for (egress::Listener& listener : sockets.listeners) {
+  return listen_all();
+}
+
+Status EgressBroker::listen_all() {
+  for (egress::Listener& listener : config_.sockets.listeners) {
     listen({listener.address, listener.port}, std::move(listener.fd));
   }
-  sockets.listeners.clear();
+  config_.sockets.listeners.clear();
   return {};
 }
 
@@ -90,6 +107,7 @@ void EgressBroker::close() {
   while (!links_.empty()) {
     links_.begin()->second->end("ended");
   }
+  greetings_.clear();
   log_.flush();
 }
 
@@ -131,7 +149,11 @@ bool EgressBroker::accept_one(Listening& listening) {
     }
     return errno == ECONNABORTED || errno == EINTR;
   }
-  admit(std::move(inside));
+  if (config_.rules.mode == egress::EgressMode::proxy) {
+    greet(std::move(inside));
+  } else {
+    admit(std::move(inside));
+  }
   return true;
 }
 
@@ -140,7 +162,7 @@ void EgressBroker::no_descriptor_left(Listening& listening) {
   reserve_.reset();
   UniqueFd inside(::accept4(listening.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (inside) {
-    const egress::Directory::Target target = directory_.target_of(listening.door);
+    const egress::Directory::Target target = directory_.target_of(listening.door);  // of a proxy: the proxy
     refuse(std::move(inside), target, listening.door, "descriptor_limit");
   }
   reserve_ = any_descriptor();
@@ -159,16 +181,82 @@ void EgressBroker::admit(UniqueFd inside) {
   if (target.rule == nullptr) {
     return refuse(std::move(inside), target, *door, "unlisted_port");
   }
-  if (links_.size() >= config_.limits.connections) {
+  if (is_full()) {
     return refuse(std::move(inside), target, *door, "too_many_connections");
   }
   if (log_.broken()) {
     return reset(std::move(inside));
   }
-  const std::uint64_t number = next_number_++;
-  const auto [place, added] = links_.emplace(
-      number, std::make_unique<EgressLink>(around_, number, std::move(inside), std::move(target), door->port));
+  begin_link(next_number_++, std::move(inside), std::move(target), door->port);
+}
+
+void EgressBroker::begin_link(std::uint64_t number, UniqueFd inside, egress::Directory::Target target,
+                              std::uint16_t port) {
+  const auto [place, added] =
+      links_.emplace(number, std::make_unique<EgressLink>(around_, number, std::move(inside), std::move(target), port));
   place->second->start();
+}
+
+void EgressBroker::greet(UniqueFd inside) {
+  if (is_full()) {
+    return refuse(std::move(inside), {.host = "proxy"}, {egress::kProxy, egress::kProxyPort}, "too_many_connections");
+  }
+  if (log_.broken()) {
+    return reset(std::move(inside));
+  }
+  const std::uint64_t number = next_number_++;
+  const auto [place, added] =
+      greetings_.emplace(number, std::make_unique<EgressGreeting>(loop_, number, std::move(inside),
+                                                                  [this](std::uint64_t which) { greeted(which); }));
+  place->second->start(config_.limits.first_words_ms);
+}
+
+// What calls is the greeting itself, or a poll or timer of its own.
+void EgressBroker::greeted(std::uint64_t number) {
+  auto node = greetings_.extract(number);
+  if (node.empty() || closed_) {
+    return;
+  }
+  EgressGreeting& greeting = *dead_greetings_.emplace_back(std::move(node.mapped()));
+  burial_.set(0);
+  const egress::ProxyRequest& request = greeting.request();
+  if (request.state() == egress::ProxyRequest::State::done) {
+    return admit_named(greeting, request.target());
+  }
+  const bool refused = request.state() == egress::ProxyRequest::State::refused;
+  EgressAttempt denied;
+  denied.host = "proxy";
+  denied.port = egress::kProxyPort;
+  denied.why = refused ? request.why() : std::string_view("closed_early");
+  log_.attempt(EgressLog::Decision::denied, denied, monotonic_now());
+  greeting.take().reset();
+}
+
+void EgressBroker::admit_named(EgressGreeting& greeting, const egress::HostPort& asked) {
+  const std::uint16_t port = *asked.port;
+  egress::Directory::Target target{.host = asked.host,
+                                   .is_address = egress::ip_address_from_text(asked.host).has_value()};
+  target.rule = egress::find_rule(config_.rules, asked.host, port);
+  std::string_view why;
+  if (target.rule == nullptr) {
+    why = egress::ports_of(config_.rules, asked.host).empty() ? "unlisted_name" : "unlisted_port";
+  } else if (target.rule->kind == egress::HostKind::wildcard && !directory_.assign(asked.host)) {
+    why = "too_many_names";
+  }
+  greeting.say(greeting.request().answer(why.empty()));
+  if (why.empty()) {
+    return begin_link(next_number_++, greeting.take(), std::move(target), port);
+  }
+  EgressAttempt denied;
+  denied.host = asked.host;
+  denied.port = port;
+  denied.why = why;
+  // An address would need `private: true` besides, and is seldom what was meant.
+  if (target.rule == nullptr && !target.is_address) {
+    denied.policy_entry = text::cat('"', asked.host, ':', port, '"');
+  }
+  log_.attempt(EgressLog::Decision::denied, denied, monotonic_now());
+  greeting.take().reset();
 }
 
 void EgressBroker::refuse(UniqueFd inside, const egress::Directory::Target& target, egress::Door door,

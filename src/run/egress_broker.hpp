@@ -11,6 +11,7 @@
 
 #include "egress/directory.hpp"
 #include "egress/plan.hpp"
+#include "run/egress_greeting.hpp"
 #include "run/egress_link.hpp"
 #include "run/egress_log.hpp"
 #include "run/egress_names.hpp"
@@ -49,12 +50,18 @@ class EgressBroker {
     UniqueFd fd = {};
     std::unique_ptr<Poll> poll = {};
   };
+  Status listen_all();
   void listen(egress::Door door, UniqueFd fd);
   void door_ready(Listening& listening);
   bool accept_one(Listening& listening);
   void answer_again();
   void no_descriptor_left(Listening& listening);
   void admit(UniqueFd inside);
+  bool is_full() const { return links_.size() + greetings_.size() >= config_.limits.connections; }
+  void greet(UniqueFd inside);
+  void greeted(std::uint64_t number);
+  void admit_named(EgressGreeting& greeting, const egress::HostPort& asked);
+  void begin_link(std::uint64_t number, UniqueFd inside, egress::Directory::Target target, std::uint16_t port);
   void refuse(UniqueFd inside, const egress::Directory::Target& target, egress::Door door, std::string_view why);
   void over(std::uint64_t number);
 
@@ -75,6 +82,8 @@ class EgressBroker {
   std::uint64_t next_number_ = 1;
   std::map<std::uint64_t, std::unique_ptr<EgressLink>> links_ = {};
   std::vector<std::unique_ptr<EgressLink>> dead_ = {};
+  std::map<std::uint64_t, std::unique_ptr<EgressGreeting>> greetings_ = {};  // mode: proxy
+  std::vector<std::unique_ptr<EgressGreeting>> dead_greetings_ = {};
   bool closed_ = false;
 };
 

@@ -52,13 +52,16 @@ void say_network(Statements& out, const LaunchSpec& spec) {
     return;
   }
   if (spec.network.mode != egress::EgressMode::transparent) {
-    out.lacks("network.hosts", Strength::no, "not_offered", "use isolation.network.mode: transparent");
-    return;
+    // The policy asks for no more: guarantee.cpp.
+    out.lacks("network.hosts", Strength::partial, "proxy");
+  } else {
+    out.enforced("network.hosts", "sockets in the namespace that are answered from outside");
   }
-  out.enforced("network.hosts", "sockets in the namespace that are answered from outside");
   const std::string reasons = weaker(spec.network);
   if (reasons.empty()) {
-    out.enforced("network.names", "our answers to DNS, and the names in TLS and HTTP");
+    out.enforced("network.names", spec.network.mode == egress::EgressMode::transparent
+                                      ? "our answers to DNS, and the names in TLS and HTTP"
+                                      : "what the proxy is asked for, and the names in TLS and HTTP");
   } else {
     out.lacks("network.names", Strength::partial, reasons);
   }

@@ -85,13 +85,13 @@ TEST_CASE("addresses of names stay in their half of the pool and off its edges; 
   CHECK(more.error().code == Errc::policy_invalid);
 }
 
-TEST_CASE("an address of the pool cannot be allowed; a proxy has no doors") {
+TEST_CASE("an address of the pool cannot be allowed; a proxy has one door") {
   Rules rules;
   rules.allow = {rule(HostKind::address, "198.18.1.1", {443}, true)};
   CHECK(!plan_doors(rules));
   rules.allow = {rule(HostKind::name, "a.test", {443})};
   rules.mode = EgressMode::proxy;
-  CHECK(plan_doors(rules) == Doors());
+  CHECK(plan_doors(rules) == Doors{.listen = {{kProxy, kProxyPort}}});
 }
 
 TEST_CASE("the place of our own resolver cannot be allowed") {

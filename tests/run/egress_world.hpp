@@ -182,6 +182,7 @@ class World {
   bool log_works = true;
   UniqueFd agent = {};
   std::uint16_t dns_port = 0;
+  std::uint16_t proxy_port = 0;  // of mode: proxy, at door()
 
   void allow(egress::HostKind kind, std::string host, std::uint16_t port, bool private_addresses = true) {
     egress::Rule rule;
@@ -252,8 +253,12 @@ class World {
     out.limits = limits;
     out.policy_file = "p.yaml";
     std::uint8_t next = 1;
+    if (rules.mode == egress::EgressMode::proxy) {
+      out.sockets.listeners.push_back({bound(SOCK_STREAM | SOCK_NONBLOCK, door(), 0), door(), 0});
+      proxy_port = port_of(out.sockets.listeners.front().fd.get());
+    }
     for (const egress::Rule& rule : rules.allow) {
-      if (rule.kind == egress::HostKind::wildcard) {
+      if (rules.mode == egress::EgressMode::proxy || rule.kind == egress::HostKind::wildcard) {
         continue;
       }
       const egress::Ipv4 address =
