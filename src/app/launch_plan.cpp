@@ -56,15 +56,14 @@ std::string search_path_of(const policy::Launch& launch, const sandbox::LaunchSp
   return set == launch.set.end() ? inside_path(spec, caller) : set->second;
 }
 
-// Programs read one spelling or the other. Last, since no other proxy can be reached.
+// Programs read one spelling or the other. Last, since no other proxy can be reached. No ALL_PROXY=socks5h: libraries
+// that lack SOCKS (httpx of Python) then refuse to start at all, and who speaks it may ask for the same door.
 void add_proxy(const egress::Rules& rules, std::map<std::string, std::string>& out) {
   const std::string place = text::cat(egress::to_string(egress::kProxy), ':', egress::kProxyPort);
   for (const char* name : {"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"}) {
     out[name] = text::cat("http://", place);
   }
-  for (const char* name : {"ALL_PROXY", "all_proxy"}) {
-    out[name] = text::cat("socks5h://", place);
-  }
+  out["NODE_USE_ENV_PROXY"] = "1";  // Node 22.21 and 24 heed the others with it
   // The loopback inside is the server's own, but for what is listed.
   std::string direct = "::1";
   for (const char* host : {"localhost", "127.0.0.1"}) {

@@ -30,6 +30,17 @@ std::size_t fitting(std::size_t connections) {
   return std::min<std::size_t>(connections, (files.rlim_cur - kOthers) / 3);
 }
 
+// What would allow it. An address is listed only with `private: true`, and there is no way to others.
+std::string entry_for(const std::string& host, std::uint16_t port) {
+  const std::optional<egress::IpAddress> address = egress::ip_address_from_text(host);
+  if (!address) {
+    return text::cat('"', host, ':', port, '"');
+  }
+  return !address->v6 && egress::is_private_scope(egress::scope_of(*address, {}))
+             ? text::cat("{host: ", host, ", ports: [", port, "], private: true}")
+             : std::string();
+}
+
 UniqueFd any_descriptor() { return UniqueFd(::eventfd(0, EFD_CLOEXEC)); }
 
 }  // namespace
@@ -42,13 +53,9 @@ EgressBroker::EgressBroker(Loop& loop, EgressConfig config, EgressOutput output)
       buffer_(kBufferBytes),
       reserve_(any_descriptor()),
       resolver_(config_.resolver ? config_.resolver(loop) : std::make_unique<SystemResolver>(loop)),
-      around_{loop,
-              *resolver_,
-              log_,
-              config_.limits,
-              buffer_,
-              config_.rules.sni,
-              [this](std::uint64_t number) { over(number); }},
+      recent_(config_.limits.answer_ms),
+      around_{loop,           *resolver_, recent_,           log_,
+              config_.limits, buffer_,    config_.rules.sni, [this](std::uint64_t number) { over(number); }},
       burial_(loop,
               [this] {
                 dead_.clear();
@@ -65,11 +72,9 @@ Status EgressBroker::start() {
   if (sockets.agent) {
     agent_ = std::make_unique<EgressAgent>(loop_, std::move(sockets.agent));
   }
-  if (config_.rules.mode == egress::EgressMode::proxy) {
-    // The proxy is asked by name; closed, the resolver inside refuses at once.
-    sockets.dns_udp.reset();
-    sockets.dns_tcp.reset();
-    return listen_all();
+  if (sockets.watch) {
+    watch_ = std::make_unique<EgressWatch>(loop_, std::move(sockets.watch),
+                                           [this](egress::Door door) { refused_inside(door); });
   }
   names_ = std::make_unique<EgressNames>(
       EgressNames::Around{loop_, directory_, config_.rules, log_, agent_.get(),
@@ -90,9 +95,13 @@ Status EgressBroker::listen_all() {
 }
 
 void EgressBroker::close() {
-  if (std::exchange(closed_, true)) {
+  if (closed_) {
     return;
   }
+  if (watch_) {
+    watch_->close();
+  }
+  closed_ = true;
   for (const auto& listening : listening_) {
     listening->poll->close();
     listening->fd.reset();
@@ -239,7 +248,7 @@ void EgressBroker::admit_named(EgressGreeting& greeting, const egress::HostPort&
   target.rule = egress::find_rule(config_.rules, asked.host, port);
   std::string_view why;
   if (target.rule == nullptr) {
-    why = egress::ports_of(config_.rules, asked.host).empty() ? "unlisted_name" : "unlisted_port";
+    why = why_unlisted(asked.host);
   } else if (target.rule->kind == egress::HostKind::wildcard && !directory_.assign(asked.host)) {
     why = "too_many_names";
   }
@@ -251,12 +260,33 @@ void EgressBroker::admit_named(EgressGreeting& greeting, const egress::HostPort&
   denied.host = asked.host;
   denied.port = port;
   denied.why = why;
-  // An address would need `private: true` besides, and is seldom what was meant.
-  if (target.rule == nullptr && !target.is_address) {
-    denied.policy_entry = text::cat('"', asked.host, ':', port, '"');
+  if (target.rule == nullptr) {
+    denied.policy_entry = entry_for(asked.host, port);
   }
   log_.attempt(EgressLog::Decision::denied, denied, monotonic_now());
   greeting.take().reset();
+}
+
+std::string_view EgressBroker::why_unlisted(std::string_view host) const {
+  if (!egress::ports_of(config_.rules, host).empty()) {
+    return "unlisted_port";
+  }
+  return egress::ip_address_from_text(host) ? "unlisted_address" : "unlisted_name";
+}
+
+// By the kernel, before it came to us.
+void EgressBroker::refused_inside(egress::Door door) {
+  const egress::Directory::Target target = directory_.target_of(door);
+  if (target.rule != nullptr || closed_) {
+    return;  // a door that is being closed
+  }
+  EgressAttempt denied;
+  denied.host = target.host;
+  denied.port = door.port;
+  denied.why = why_unlisted(target.host);
+  denied.policy_entry =
+      egress::in_pool(door.address) && target.is_address ? std::string() : entry_for(target.host, door.port);
+  log_.attempt(EgressLog::Decision::denied, denied, monotonic_now());
 }
 
 void EgressBroker::refuse(UniqueFd inside, const egress::Directory::Target& target, egress::Door door,

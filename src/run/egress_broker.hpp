@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The outside of an egress: answers the sockets that were handed out of the server's namespace. It decides nothing
-// beyond the rules, keeps no answer of a resolver, and never harms the conversation: at its limits it refuses.
+// beyond the rules, and never harms the conversation: at its limits it refuses.
 
 #include <cstdint>
 #include <map>
@@ -16,6 +16,7 @@
 #include "run/egress_log.hpp"
 #include "run/egress_names.hpp"
 #include "run/egress_resolver.hpp"
+#include "run/egress_watch.hpp"
 
 namespace cordon::run {
 
@@ -64,6 +65,8 @@ class EgressBroker {
   void begin_link(std::uint64_t number, UniqueFd inside, egress::Directory::Target target, std::uint16_t port);
   void refuse(UniqueFd inside, const egress::Directory::Target& target, egress::Door door, std::string_view why);
   void over(std::uint64_t number);
+  void refused_inside(egress::Door door);
+  std::string_view why_unlisted(std::string_view host) const;
 
   Loop& loop_;
   EgressConfig config_;
@@ -72,9 +75,11 @@ class EgressBroker {
   std::vector<std::byte> buffer_;
   UniqueFd reserve_ = {};  // given up to accept, and so refuse, when there is no other descriptor
   std::unique_ptr<Resolver> resolver_;
+  RecentAnswers recent_;
   EgressLink::Around around_;
   std::unique_ptr<EgressAgent> agent_ = {};
   std::unique_ptr<EgressNames> names_ = {};
+  std::unique_ptr<EgressWatch> watch_ = {};
   std::vector<std::unique_ptr<Listening>> listening_ = {};
   LoopTimer burial_;
   LoopTimer retry_;

@@ -28,15 +28,16 @@ std::vector<egress::IpAddress> in_turn(const std::vector<egress::IpAddress>& add
 Dialer::Dialer(Loop& loop, std::vector<egress::IpAddress> addresses, std::uint16_t port, Done done)
     : loop_(loop), addresses_(std::move(addresses)), port_(port), done_(std::move(done)), timer_(loop, [this] {
         next();
-      }) {
-  timer_.set(0);
-}
+      }) {}
 
 // One attempt more; when there is none left to make or wait for, that is the outcome.
 void Dialer::next() {
   while (tried_ < addresses_.size()) {
     const egress::IpAddress address = addresses_[tried_++];
     Connecting started = start_connect(address, port_);
+    if (started.error_number == EINPROGRESS) {
+      started.error_number = connect_so_far(started.fd.get());  // on this machine it is a matter of microseconds
+    }
     if (started.error_number == 0) {
       return finish({std::move(started.fd), address, 0});
     }

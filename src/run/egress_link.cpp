@@ -49,7 +49,15 @@ void EgressLink::start() {
   if (words_.may_dial_before()) {
     quiet_timer_.set(around_.limits.quiet_ms);
   }
-  inside_poll_->want(UV_READABLE);
+  // Not for a name below a wildcard, which is a word of the server's own: it says what it wants there first.
+  if (target_.rule->kind == egress::HostKind::name) {
+    ask();
+  }
+  // Most have spoken by the time they are accepted.
+  read_first_words();
+  if (stage_ != Stage::over && words_.state() == egress::WordsState::waiting) {
+    inside_poll_->want(UV_READABLE);
+  }
 }
 
 void EgressLink::end(std::string_view how) { finish(how, true); }
@@ -106,8 +114,7 @@ void EgressLink::judged(egress::WordsState state) {
   quiet_timer_.stop();
   timer_.stop();
   if (state == egress::WordsState::refused) {
-    const bool other_host = words_.why() == "sni_mismatch" || words_.why() == "host_mismatch";
-    return deny(words_.why(), {}, other_host ? entry_for(words_.named(), false) : std::string());
+    return deny_named();
   }
   // Dialled while it was silent: what was written down then did not know this.
   if (state == egress::WordsState::flagged && recorded_) {
@@ -118,8 +125,6 @@ void EgressLink::judged(egress::WordsState state) {
       return finish("audit_unavailable", true);
     }
   }
-  // Nothing is read until there is somebody to pass it on to.
-  inside_poll_->want(0);
   if (stage_ == Stage::relay) {
     // Connected while it was silent.
     up_.rest = std::move(early_);
@@ -136,6 +141,26 @@ void EgressLink::judged(egress::WordsState state) {
   } else {
     timer_.set(around_.limits.connect_ms);
   }
+  // Nothing is read until there is somebody to pass it on to.
+  if (stage_ == Stage::lookup || stage_ == Stage::connect) {
+    inside_poll_->want(0);
+  }
+}
+
+// The resolver, who may take his time; once, and not for what was asked a moment ago.
+void EgressLink::ask() {
+  asked_ = monotonic_now();
+  if (Resolver::Addresses recent = around_.recent.find(target_.host, asked_); !recent.empty()) {
+    answer_ = std::move(recent);
+    return;
+  }
+  ticket_ = around_.resolver.resolve(target_.host, [this](const Resolver::Addresses& addresses) {
+    ticket_.reset();
+    answer_ = addresses;
+    if (stage_ == Stage::lookup) {
+      resolved(*answer_);
+    }
+  });
 }
 
 void EgressLink::look_up() {
@@ -144,16 +169,16 @@ void EgressLink::look_up() {
   }
   dialling_ = true;
   stage_ = Stage::lookup;
-  timer_.set(around_.limits.lookup_ms);
   if (const auto address = target_.is_address ? egress::ip_address_from_text(target_.host) : std::nullopt) {
     return resolved({*address});
   }
-  ticket_ = around_.resolver.resolve(target_.host, [this](const Resolver::Addresses& addresses) {
-    ticket_.reset();
-    if (stage_ != Stage::over) {
-      resolved(addresses);
-    }
-  });
+  if (!answer_ && !ticket_) {
+    ask();
+  }
+  if (answer_) {
+    return resolved(*answer_);
+  }
+  timer_.set(around_.limits.lookup_ms);
 }
 
 // The addresses of this answer and no others: what is checked is what is connected to.
@@ -176,9 +201,7 @@ void EgressLink::resolved(const Resolver::Addresses& addresses) {
     }
   }
   if (fit.empty()) {
-    const bool can_be_allowed = egress::is_private_scope(unfit->first);
-    return deny(text::cat(egress::name(unfit->first), "_address"), unfit->second,
-                can_be_allowed ? entry_for(target_.host, true) : std::string());
+    return deny_address(unfit->first, unfit->second);
   }
   dial(std::move(fit));
 }
@@ -201,6 +224,7 @@ void EgressLink::dial(std::vector<egress::IpAddress> addresses) {
   timer_.set(around_.limits.connect_ms);
   dialer_ = std::make_unique<Dialer>(around_.loop, in_turn(addresses), port_,
                                      [this](Dialer::Outcome outcome) { connected(std::move(outcome)); });
+  dialer_->start();
 }
 
 void EgressLink::connected(Dialer::Outcome outcome) {
@@ -208,11 +232,15 @@ void EgressLink::connected(Dialer::Outcome outcome) {
     return;
   }
   if (!outcome.fd) {
+    around_.recent.forget(target_.host);
     return finish(
         outcome.error_number == EMFILE || outcome.error_number == ENFILE ? "descriptor_limit" : "not_connected", true);
   }
   outside_ = std::move(outcome.fd);
   address_ = outcome.address;
+  if (answer_ && around_.recent.find(target_.host, asked_).empty()) {
+    around_.recent.keep(target_.host, *answer_, asked_);
+  }
   auto poll = Poll::create(around_.loop, outside_.get(), [this](int events) { outside_ready(events); });
   if (!poll) {
     return finish("descriptor_limit", true);
@@ -255,9 +283,6 @@ bool EgressLink::pump(Way& way, int from, int to) {
     const auto left = bytes.subspan(static_cast<std::size_t>(sent));
     way.rest.assign(left.begin(), left.end());
     way.rest_done = 0;
-    if (bytes.size() < around_.buffer.size()) {
-      break;
-    }
   }
   return drain(way, to);
 }
@@ -326,21 +351,48 @@ EgressAttempt EgressLink::attempt() const {
   return out;
 }
 
-std::string EgressLink::entry_for(std::string_view host, bool private_addresses) const {
-  if (host.empty() || host.starts_with("metadata.")) {
-    return {};
-  }
-  return private_addresses ? text::cat("{host: ", host, ", ports: [", port_, "], private: true}")
-                           : text::cat("\"", host, ':', port_, '"');
+void EgressLink::deny(std::string_view why) {
+  EgressAttempt denied = attempt();
+  denied.why = why;
+  deny(denied);
 }
 
-void EgressLink::deny(std::string_view why, std::optional<egress::IpAddress> address, std::string entry) {
+// The first words did not fit.
+void EgressLink::deny_named() {
+  EgressAttempt denied = attempt();
+  denied.why = words_.why();
+  const bool other_host = denied.why == "sni_mismatch" || denied.why == "host_mismatch";
+  if (other_host && !words_.named().empty() && !words_.named().starts_with("metadata.")) {
+    denied.policy_entry = text::cat('"', words_.named(), ':', port_, '"');
+  }
+  deny(denied);
+}
+
+// None of the addresses may be connected to; this one is the worst.
+void EgressLink::deny_address(egress::Scope scope, const egress::IpAddress& address) {
+  const std::string why = text::cat(egress::name(scope), "_address");
   EgressAttempt denied = attempt();
   denied.why = why;
   denied.address = address;
-  denied.named = words_.named();
-  denied.policy_entry = std::move(entry);
-  around_.log.attempt(EgressLog::Decision::denied, denied, monotonic_now());
+  if (egress::is_private_scope(scope)) {
+    // A name below a wildcard gets an entry of its own, which comes before the wildcard.
+    denied.listed = target_.rule->kind == egress::HostKind::name;
+    std::string ports = std::to_string(port_);
+    if (denied.listed) {
+      ports.clear();
+      for (const std::uint16_t port : target_.rule->ports) {
+        ports += text::cat(ports.empty() ? "" : ", ", port);
+      }
+    }
+    denied.policy_entry = text::cat("{host: ", target_.host, ", ports: [", ports, "], private: true}");
+  }
+  deny(denied);
+}
+
+void EgressLink::deny(const EgressAttempt& denied) {
+  EgressAttempt out = denied;
+  out.named = words_.named();
+  around_.log.attempt(EgressLog::Decision::denied, out, monotonic_now());
   // Where it was dialled before its first words came, it has a record already, and gets one of its end.
   finish("denied", true);
 }

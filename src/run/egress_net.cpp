@@ -2,6 +2,7 @@
 #include "run/egress_net.hpp"
 
 #include <netinet/tcp.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -100,6 +101,11 @@ int socket_error(int fd) {
   int error_number = 0;
   socklen_t size = sizeof error_number;
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error_number, &size) == 0 ? error_number : errno;
+}
+
+int connect_so_far(int fd) {
+  pollfd one = {.fd = fd, .events = POLLOUT, .revents = 0};
+  return ::poll(&one, 1, 0) == 0 ? EINPROGRESS : socket_error(fd);
 }
 
 std::ptrdiff_t receive(int fd, std::span<std::byte> into) {

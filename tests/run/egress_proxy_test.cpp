@@ -2,6 +2,7 @@
 // network.mode: proxy: the same rules, checks and records as by address.
 #include "base/text.hpp"
 #include "egress/words.hpp"
+#include "run/egress_questions.hpp"
 #include "run/egress_world.hpp"
 
 using namespace cordon;
@@ -62,7 +63,7 @@ TEST_CASE("CONNECT and SOCKS5 reach a listed host, with what follows at once") {
   });
   CHECK(by_http == std::string(kEstablished) + "\x01" + "ping");
   CHECK(by_socks == std::string("\x05\0\x05\0\0\x01\0\0\0\0\0\0", 12) + "\x01" + "pong");
-  CHECK(world.lookups == 2);
+  CHECK(world.lookups == 1);  // the second one knew it from the first
   CHECK(world.count({"\"event\":\"egress\"", "\"decision\":\"allowed\"", "\"host\":\"a.test\""}) == 2);
   CHECK(world.count({"\"event\":\"egress_end\"", "\"how\":\"closed\""}) == 2);
 }
@@ -92,10 +93,12 @@ TEST_CASE("what is not listed is refused by the proxy, and nobody looks it up") 
   CHECK(server.connections == 0);
   CHECK(world.count({"\"decision\":\"denied\"", "unlisted_name", "evil.test"}) == 1);
   CHECK(world.count({"\"decision\":\"denied\"", "unlisted_port", "a.test"}) == 1);
-  CHECK(world.count({"\"decision\":\"denied\"", "unlisted_name", "127.0.0.1"}) == 1);
+  CHECK(world.count({"\"decision\":\"denied\"", "unlisted_address", "127.0.0.1"}) == 1);
   CHECK(world.count({"\"decision\":\"denied\"", "not_connect"}) == 1);
   CHECK(world.count({"\"decision\":\"denied\"", "malformed"}) == 1);
   CHECK(world.said("\"evil.test:443\""));
+  CHECK(world.said("{host: 127.0.0.1, ports: [" + std::to_string(server.port()) + "], private: true}"));
+  CHECK(world.said("passes on no plain HTTP"));
 }
 
 TEST_CASE("behind the proxy, addresses and first words are judged as ever") {
@@ -114,6 +117,22 @@ TEST_CASE("behind the proxy, addresses and first words are judged as ever") {
   CHECK(server.connections == 0);
   CHECK(world.count({"\"decision\":\"denied\"", "sni_mismatch", "\"host\":\"a.test\""}) == 1);
   CHECK(world.count({"\"decision\":\"denied\"", "loopback_address", "\"host\":\"public.test\""}) == 1);
+}
+
+TEST_CASE("who goes around the proxy finds no address, and the person is told") {
+  World world = proxy_world();
+  world.allow(HostKind::name, "a.test", 443);
+  std::string listed;
+  std::string other;
+  world.run([&] {
+    listed = ask_udp(world.dns_port, query("a.test"));
+    other = ask_udp(world.dns_port, query("b.test"));
+  });
+  CHECK(code(listed) == 3);
+  CHECK(code(other) == 3);
+  CHECK(world.count({"\"decision\":\"denied\"", "not_by_proxy", "a.test"}) == 1);
+  CHECK(world.count({"\"decision\":\"denied\"", "unlisted_name", "b.test"}) == 1);
+  CHECK(world.said("egress_denied: a.test: not_by_proxy; with isolation.network.mode: proxy programs have to ask"));
 }
 
 TEST_CASE("who says nothing to the proxy is closed in time, and too many are refused") {

@@ -181,6 +181,7 @@ class World {
   std::vector<std::string> notices = {};
   bool log_works = true;
   UniqueFd agent = {};
+  UniqueFd watch = {};
   std::uint16_t dns_port = 0;
   std::uint16_t proxy_port = 0;  // of mode: proxy, at door()
 
@@ -274,6 +275,7 @@ class World {
     dns_port = port_of(out.sockets.dns_udp.get());
     out.sockets.dns_tcp = bound(SOCK_STREAM | SOCK_NONBLOCK, door(250), dns_port);
     out.sockets.agent = std::move(agent);
+    out.sockets.watch = std::move(watch);
     out.resolver = [this](Loop& loop) { return std::make_unique<FakeResolver>(loop, lookup, lookups); };
     return out;
   }

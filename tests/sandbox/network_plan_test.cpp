@@ -112,6 +112,7 @@ TEST_CASE("the resolver file points at lo, with patience where somebody answers"
         "nameserver 127.0.0.1\noptions timeout:2 attempts:2\n");
   CHECK(content_of(plan_of(simple_spec()), "/etc/resolv.conf") ==
         "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n");
+  CHECK(content_of(plan_of(spec_with({kApi, kWild})), "/etc/hosts").ends_with("::1 localhost\n198.18.1.1 api.test\n"));
   CHECK(content_of(plan_of(spec_with({kApi})), "/etc/nsswitch.conf").find("hosts: files dns\n") != std::string::npos);
 }
 
@@ -141,7 +142,8 @@ TEST_CASE("a proxy has one door, is partial, and accepted where doors are opened
         network_of(plan) ==
         "network partial proxy; network.outside enforced; network.hosts partial proxy; network.names partial wildcard");
     CHECK(plan.network.doors == egress::Doors{.listen = {{egress::kProxy, egress::kProxyPort}}});
-    CHECK(content_of(plan, "/etc/resolv.conf") == "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n");
+    CHECK(content_of(plan, "/etc/resolv.conf") == "nameserver 127.0.0.1\noptions timeout:2 attempts:2\n");
+    CHECK(content_of(plan, "/etc/hosts").find("api.test") == std::string::npos);
   }
 }
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Allowed hosts, end to end: real clients, the real broker, TLS servers in a network namespace of the test's own, names
 # from a hosts file that only this test sees. usage: run.sh caller|user BACKEND PROGRAM STAGE [MUSL_CLIENT]
-# A client that is not installed is skipped. Nothing leaves the namespace: it has lo alone.
+# Once with hosts that are reached by their names and once by a proxy. A client that is not installed is skipped. Nothing
+# leaves the namespace: it has lo alone.
 set -eu
 who=$1 backend=$2 program=$3 stage=$4 musl=${5:-}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -54,14 +55,14 @@ if [ "$who" = user ]; then
   as='setpriv --reuid 54321 --regid 54321 --clear-groups --inh-caps=-all'
 fi
 
-# SNI BROWSER PRESET: one session; what the clients say goes to stdout.
+# SNI BROWSER PRESET MODE: one session; what the clients say goes to stdout.
 session() {
   cat >"$place/home/clients.yaml" <<POLICY
 version: 1
 server: clients
 launch:
   command: [/bin/sh, $place/data/clients.sh, $place/data]
-  environment: {set: {BROWSER: "$2"}}
+  environment: {set: {BROWSER: "$2", EGRESS: "$4"}}
 isolation:
   backend: $backend
   filesystem: {runtime: [$3], read: [$place/data]}
@@ -71,6 +72,7 @@ isolation:
       - {host: "*.wild.test", ports: [443], private: true, reason: test}
       - "rebound.test:443"
     sni: $1
+    mode: $4
   require: [filesystem, network, processes, syscalls, environment, descriptors, devices]
 catalog: {missing: flag}
 POLICY
@@ -100,15 +102,26 @@ judge() {
     failed=1
   fi
 }
-session match no system >"$place/one.log"
+session match no system transparent >"$place/one.log"
 judge "$place/one.log"
+# Refused by the kernel, and told all the same.
+for line in 'api.test:8444: unlisted_port; to allow it' '169.254.169.254:80: unlisted_address' \
+  'rebound.test:443 (127.77.0.1): loopback_address; it is listed, but not with `private: true`'; do
+  grep -qF "mcp-cordon: egress_denied: $line" "$place/one.log" || { echo "not told: $line"; failed=1; }
+done
+session match no system proxy >"$place/proxy.log"
+judge "$place/proxy.log"
+for line in 'other.test:443: unlisted_name; to allow it' 'api.test: not_by_proxy' 'api.test:8444: unlisted_port' \
+  'rebound.test:443 (127.77.0.1): loopback_address' 'api.test:443: sni_mismatch (other.test)'; do
+  grep -qF "mcp-cordon: egress_denied: $line" "$place/proxy.log" || { echo "not told: $line"; failed=1; }
+done
 # Nobody was asked to relay.
 if grep CONNECT "$place/http.log"; then
   failed=1
 fi
 if command -v chromium >/dev/null 2>&1; then
   # A browser hides a part of its hello always (ECH).
-  session flag yes browser >"$place/two.log"
+  session flag yes browser transparent >"$place/two.log"
   grep 'chromium' "$place/two.log" || true
   grep -q '^\[clients\] ok chromium' "$place/two.log" || { cat "$place/two.log"; failed=1; }
 fi
