@@ -63,15 +63,15 @@ void add_proxy(const egress::Rules& rules, std::map<std::string, std::string>& o
   for (const char* name : {"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"}) {
     out[name] = text::cat("http://", place);
   }
-  out["NODE_USE_ENV_PROXY"] = "1";  // Node 22.21 and 24 heed the others with it
+  out["NODE_USE_ENV_PROXY"] = std::string("1");  // Node 22.21 and 24 heed the others with it
   // The loopback inside is the server's own, but for what is listed.
-  std::string direct = "::1";
+  std::vector<std::string> direct = {"::1"};
   for (const char* host : {"localhost", "127.0.0.1"}) {
     if (std::ranges::find(rules.allow, host, &egress::Rule::host) == rules.allow.end()) {
-      direct += text::cat(",", host);
+      direct.emplace_back(host);
     }
   }
-  out["NO_PROXY"] = out["no_proxy"] = direct;
+  out["NO_PROXY"] = out["no_proxy"] = text::join(direct, ",");
 }
 
 // Nothing is inherited that the policy does not name. `set` wins over `pass`, a secret over both.

@@ -37,11 +37,6 @@ EgressLink::~EgressLink() {
 void EgressLink::start() {
   began_ = monotonic_now();
   no_delay(inside_.get());
-  auto poll = Poll::create(around_.loop, inside_.get(), [this](int events) { inside_ready(events); });
-  if (!poll) {
-    return deny("descriptor_limit");
-  }
-  inside_poll_ = std::move(*poll);
   if (words_.state() != egress::WordsState::waiting) {
     return judged(words_.state());
   }
@@ -56,8 +51,22 @@ void EgressLink::start() {
   // Most have spoken by the time they are accepted.
   read_first_words();
   if (stage_ != Stage::over && words_.state() == egress::WordsState::waiting) {
+    if (!poll_inside()) {
+      return deny("descriptor_limit");
+    }
     inside_poll_->want(UV_READABLE);
   }
+}
+
+// Made when it is needed, since it takes a few calls, and a connection may be through before.
+bool EgressLink::poll_inside() {
+  if (!inside_poll_) {
+    auto poll = Poll::create(around_.loop, inside_.get(), [this](int events) { inside_ready(events); });
+    if (poll) {
+      inside_poll_ = std::move(*poll);
+    }
+  }
+  return inside_poll_ != nullptr;
 }
 
 void EgressLink::end(std::string_view how) { finish(how, true); }
@@ -142,7 +151,7 @@ void EgressLink::judged(egress::WordsState state) {
     timer_.set(around_.limits.connect_ms);
   }
   // Nothing is read until there is somebody to pass it on to.
-  if (stage_ == Stage::lookup || stage_ == Stage::connect) {
+  if ((stage_ == Stage::lookup || stage_ == Stage::connect) && inside_poll_) {
     inside_poll_->want(0);
   }
 }
@@ -241,20 +250,21 @@ void EgressLink::connected(Dialer::Outcome outcome) {
   if (answer_ && around_.recent.find(target_.host, asked_).empty()) {
     around_.recent.keep(target_.host, *answer_, asked_);
   }
-  auto poll = Poll::create(around_.loop, outside_.get(), [this](int events) { outside_ready(events); });
-  if (!poll) {
-    return finish("descriptor_limit", true);
-  }
-  outside_poll_ = std::move(*poll);
   stage_ = Stage::relay;
   if (words_.state() != egress::WordsState::waiting) {
     up_.rest = std::move(early_);
     up_.bytes = up_.rest.size();
     up_.ended = inside_ended_early_;
   }
-  if (drain(up_, outside_.get())) {
-    watch();
+  if (!drain(up_, outside_.get())) {
+    return;
   }
+  auto poll = Poll::create(around_.loop, outside_.get(), [this](int events) { outside_ready(events); });
+  if (!poll || !poll_inside()) {
+    return finish("descriptor_limit", true);
+  }
+  outside_poll_ = std::move(*poll);
+  watch();
 }
 
 // Reads what there is and writes it on. False: the link is over.
@@ -341,60 +351,6 @@ void EgressLink::timed_out() {
     case Stage::over:
       return;
   }
-}
-
-EgressAttempt EgressLink::attempt() const {
-  EgressAttempt out;
-  out.number = number_;
-  out.host = target_.host;
-  out.port = port_;
-  return out;
-}
-
-void EgressLink::deny(std::string_view why) {
-  EgressAttempt denied = attempt();
-  denied.why = why;
-  deny(denied);
-}
-
-// The first words did not fit.
-void EgressLink::deny_named() {
-  EgressAttempt denied = attempt();
-  denied.why = words_.why();
-  const bool other_host = denied.why == "sni_mismatch" || denied.why == "host_mismatch";
-  if (other_host && !words_.named().empty() && !words_.named().starts_with("metadata.")) {
-    denied.policy_entry = text::cat('"', words_.named(), ':', port_, '"');
-  }
-  deny(denied);
-}
-
-// None of the addresses may be connected to; this one is the worst.
-void EgressLink::deny_address(egress::Scope scope, const egress::IpAddress& address) {
-  const std::string why = text::cat(egress::name(scope), "_address");
-  EgressAttempt denied = attempt();
-  denied.why = why;
-  denied.address = address;
-  if (egress::is_private_scope(scope)) {
-    // A name below a wildcard gets an entry of its own, which comes before the wildcard.
-    denied.listed = target_.rule->kind == egress::HostKind::name;
-    std::string ports = std::to_string(port_);
-    if (denied.listed) {
-      ports.clear();
-      for (const std::uint16_t port : target_.rule->ports) {
-        ports += text::cat(ports.empty() ? "" : ", ", port);
-      }
-    }
-    denied.policy_entry = text::cat("{host: ", target_.host, ", ports: [", ports, "], private: true}");
-  }
-  deny(denied);
-}
-
-void EgressLink::deny(const EgressAttempt& denied) {
-  EgressAttempt out = denied;
-  out.named = words_.named();
-  around_.log.attempt(EgressLog::Decision::denied, out, monotonic_now());
-  // Where it was dialled before its first words came, it has a record already, and gets one of its end.
-  finish("denied", true);
 }
 
 void EgressLink::finish(std::string_view how, bool with_reset) {

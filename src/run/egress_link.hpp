@@ -76,6 +76,7 @@ class EgressLink {
   void outside_ready(int events);
   void read_first_words();
   void judged(egress::WordsState state);
+  bool poll_inside();
   void ask();
   void look_up();
   void resolved(const Resolver::Addresses& addresses);

@@ -149,7 +149,7 @@ TEST_CASE("a program of an image reaches the hosts that are listed, and nothing 
                              "resolve three.test EAI_NONAME", "connect 198.18.1.1:444 ECONNREFUSED",
                              "connect 10.1.2.3:443 ECONNREFUSED", "connect 192.0.2.1:443 ECONNREFUSED",
                              "connect 169.254.169.254:80 ECONNREFUSED", "connect 127.0.0.1:22 ECONNREFUSED",
-                             "udp 198.18.1.1:443 ECONNREFUSED", "udp 8.8.8.8:53 ENETUNREACH"}) == "");
+                             "udp 198.18.1.1:443 ECONNREFUSED", "udp 8.8.8.8:53 ECONNREFUSED"}) == "");
   CHECK(all_gone(place) == "");
 }
 

@@ -128,8 +128,8 @@ TEST_CASE("nothing else is reached: names, ports, addresses, metadata, UDP, othe
          "connect 198.18.1.2:8443 ECONNREFUSED", "connect 198.18.77.1:443 ECONNREFUSED",
          "connect 10.1.2.3:443 ECONNREFUSED", "connect 192.0.2.1:443 ECONNREFUSED",
          "connect 169.254.169.254:80 ECONNREFUSED", "connect 127.0.0.1:22 ECONNREFUSED",
-         "connect 8.8.8.8:53 ECONNREFUSED", "udp 198.18.1.1:443 ECONNREFUSED", "udp 192.0.2.1:443 ENETUNREACH",
-         "udp 8.8.8.8:53 ENETUNREACH"});
+         "connect 8.8.8.8:53 ECONNREFUSED", "udp 198.18.1.1:443 ECONNREFUSED", "udp 192.0.2.1:443 ECONNREFUSED",
+         "udp 8.8.8.8:53 ECONNREFUSED"});
   });
 }
 

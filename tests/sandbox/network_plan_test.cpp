@@ -160,8 +160,11 @@ TEST_CASE("a backend that opens no doors is refused, whatever is required") {
     spec.from_template = true;
     test::give_image(spec);
     CAPTURE(backend->name);
-    CHECK(refusal(spec).find("requirement network.hosts is not enforced (asked for by isolation.network): reason "
-                             "not_offered") != std::string::npos);
+    for (const egress::EgressMode mode : {egress::EgressMode::transparent, egress::EgressMode::proxy}) {
+      spec.network.mode = mode;
+      CHECK(refusal(spec).find("requirement network.hosts is not enforced (asked for by isolation.network): reason "
+                               "not_offered") != std::string::npos);
+    }
   }
 }
 

@@ -51,6 +51,10 @@ if [ "$EGRESS" = proxy ]; then
   expect 'plain HTTP by the proxy' '501' curl -sSi -m 20 http://api.test:8080/
   expect 'another name in TLS' 'curl: (35)' curl -sSk -m 20 --connect-to other.test:443:api.test:443 https://other.test/
   expect 'a name that leads to this machine' 'curl: (35)' curl -sSk -m 20 https://rebound.test/
+  expect 'go, unlisted name' 'Forbidden' "$folder/go-client" https://other.test/
+  expect 'go, unlisted port' 'Forbidden' "$folder/go-client" https://api.test:8444/
+  expect 'go, a name that leads to this machine' 'reset' "$folder/go-client" https://rebound.test/
+  expect 'musl, without the proxy' 'EAI_' "$folder/musl-client" resolve:api.test
   echo done >&2
   read -r line
   exit 0
@@ -72,6 +76,10 @@ print(b"".join(iter(lambda: s.recv(4096), b"")).decode())'
 expect 'go, static' $page "$folder/go-client" https://api.test/
 expect 'musl, static' 'plain page' "$folder/musl-client" get:api.test:8080
 
+expect 'go, unlisted name' 'no such host' "$folder/go-client" https://other.test/
+expect 'go, unlisted port' 'connection refused' "$folder/go-client" https://api.test:8444/
+expect 'go, metadata' 'connection refused' "$folder/go-client" http://169.254.169.254/
+expect 'go, a name that leads to this machine' 'reset' "$folder/go-client" https://rebound.test/
 expect 'unlisted name' 'Could not resolve' curl -sS -m 20 https://other.test/
 expect 'unlisted name, c-ares' 'ENOTFOUND' node -e 'require("dns").resolve4("other.test", e => console.log(e.code))'
 expect 'unlisted port' 'Failed to connect' curl -sS -m 20 https://api.test:8444/
