@@ -124,6 +124,7 @@ void EgressBroker::listen(egress::Door door, UniqueFd fd) {
   auto listening = std::make_unique<Listening>();
   listening->door = door;
   listening->fd = std::move(fd);
+  no_delay(listening->fd.get());  // what is accepted from it inherits that
   Listening* const here = listening.get();
   auto poll = Poll::create(loop_, here->fd.get(), [this, here](int) { door_ready(*here); });
   if (!poll) {
@@ -161,7 +162,7 @@ bool EgressBroker::accept_one(Listening& listening) {
   if (config_.rules.mode == egress::EgressMode::proxy) {
     greet(std::move(inside));
   } else {
-    admit(std::move(inside));
+    admit(std::move(inside), listening.door);
   }
   return true;
 }
@@ -181,22 +182,19 @@ void EgressBroker::no_descriptor_left(Listening& listening) {
   }
 }
 
-void EgressBroker::admit(UniqueFd inside) {
-  const std::optional<egress::Door> door = door_of(inside.get());
-  if (!door) {
-    return reset(std::move(inside));
-  }
-  egress::Directory::Target target = directory_.target_of(*door);
+// The listening socket is bound to exactly this pair.
+void EgressBroker::admit(UniqueFd inside, egress::Door door) {
+  egress::Directory::Target target = directory_.target_of(door);
   if (target.rule == nullptr) {
-    return refuse(std::move(inside), target, *door, "unlisted_port");
+    return refuse(std::move(inside), target, door, "unlisted_port");
   }
   if (is_full()) {
-    return refuse(std::move(inside), target, *door, "too_many_connections");
+    return refuse(std::move(inside), target, door, "too_many_connections");
   }
   if (log_.broken()) {
     return reset(std::move(inside));
   }
-  begin_link(next_number_++, std::move(inside), std::move(target), door->port);
+  begin_link(next_number_++, std::move(inside), std::move(target), door.port);
 }
 
 void EgressBroker::begin_link(std::uint64_t number, UniqueFd inside, egress::Directory::Target target,

@@ -57,7 +57,7 @@ class EgressBroker {
   bool accept_one(Listening& listening);
   void answer_again();
   void no_descriptor_left(Listening& listening);
-  void admit(UniqueFd inside);
+  void admit(UniqueFd inside, egress::Door door);
   bool is_full() const { return links_.size() + greetings_.size() >= config_.limits.connections; }
   void greet(UniqueFd inside);
   void greeted(std::uint64_t number);

@@ -35,9 +35,6 @@ void Dialer::next() {
   while (tried_ < addresses_.size()) {
     const egress::IpAddress address = addresses_[tried_++];
     Connecting started = start_connect(address, port_);
-    if (started.error_number == EINPROGRESS) {
-      started.error_number = connect_so_far(started.fd.get());  // on this machine it is a matter of microseconds
-    }
     if (started.error_number == 0) {
       return finish({std::move(started.fd), address, 0});
     }

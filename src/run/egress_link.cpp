@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kMaxEarlyBytes = 2 * egress::ClientHello::kMaxBytes;
 // Reads before other descriptors get their turn.
 constexpr int kTurns = 4;
+// Behind so much the end is often there already; behind more, more is to come, and it is better waited for.
+constexpr std::size_t kSmallAnswer = 16'384;
 
 }  // namespace
 
@@ -36,7 +38,6 @@ EgressLink::~EgressLink() {
 
 void EgressLink::start() {
   began_ = monotonic_now();
-  no_delay(inside_.get());
   if (words_.state() != egress::WordsState::waiting) {
     return judged(words_.state());
   }
@@ -259,6 +260,7 @@ void EgressLink::connected(Dialer::Outcome outcome) {
   if (!drain(up_, outside_.get())) {
     return;
   }
+  no_delay(outside_.get());  // for what comes after the first words
   auto poll = Poll::create(around_.loop, outside_.get(), [this](int events) { outside_ready(events); });
   if (!poll || !poll_inside()) {
     return finish("descriptor_limit", true);
@@ -293,6 +295,9 @@ bool EgressLink::pump(Way& way, int from, int to) {
     const auto left = bytes.subspan(static_cast<std::size_t>(sent));
     way.rest.assign(left.begin(), left.end());
     way.rest_done = 0;
+    if (bytes.size() < around_.buffer.size() && bytes.size() > kSmallAnswer) {
+      break;
+    }
   }
   return drain(way, to);
 }
@@ -316,7 +321,9 @@ bool EgressLink::drain(Way& way, int to) {
   }
   if (way.ended && !way.shut) {
     way.shut = true;
-    ::shutdown(to, SHUT_WR);
+    if (!up_.shut || !down_.shut) {
+      ::shutdown(to, SHUT_WR);  // else it is closed altogether
+    }
   }
   if (up_.shut && down_.shut) {
     finish("closed", false);
@@ -382,8 +389,7 @@ void EgressLink::finish(std::string_view how, bool with_reset) {
     reset(std::move(inside_));
     reset(std::move(outside_));
   }
-  inside_.reset();
-  outside_.reset();
+  // Closed when this link is destroyed, in the next turn: whoever waits to be accepted comes first.
   up_.rest = {};
   down_.rest = {};
   early_ = {};

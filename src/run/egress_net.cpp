@@ -2,7 +2,6 @@
 #include "run/egress_net.hpp"
 
 #include <netinet/tcp.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -89,10 +88,12 @@ Connecting start_connect(const egress::IpAddress& address, std::uint16_t port) {
     out.error_number = errno;
     return out;
   }
-  no_delay(out.fd.get());
   const SocketAddress to = socket_address(address, port);
-  if (::connect(out.fd.get(), to.get(), to.size) != 0) {
-    out.error_number = errno;
+  out.error_number = ::connect(out.fd.get(), to.get(), to.size) == 0 ? 0 : errno;
+  // On this machine it is a matter of microseconds. Asked again, the kernel tells what it has come to.
+  if (out.error_number == EINPROGRESS) {
+    const int now = ::connect(out.fd.get(), to.get(), to.size) == 0 ? 0 : errno;
+    out.error_number = now == EALREADY ? EINPROGRESS : now == EISCONN ? 0 : now;
   }
   return out;
 }
@@ -101,11 +102,6 @@ int socket_error(int fd) {
   int error_number = 0;
   socklen_t size = sizeof error_number;
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error_number, &size) == 0 ? error_number : errno;
-}
-
-int connect_so_far(int fd) {
-  pollfd one = {.fd = fd, .events = POLLOUT, .revents = 0};
-  return ::poll(&one, 1, 0) == 0 ? EINPROGRESS : socket_error(fd);
 }
 
 std::ptrdiff_t receive(int fd, std::span<std::byte> into) {

@@ -58,8 +58,6 @@ struct Connecting {
 Connecting start_connect(const egress::IpAddress& address, std::uint16_t port);
 // Of a socket whose connect has ended: 0 when it is connected.
 int socket_error(int fd);
-// The same, or EINPROGRESS where it has not ended yet.
-int connect_so_far(int fd);
 
 // Reading and writing without SIGPIPE. Gives the bytes, 0 for the end, or a negative errno.
 std::ptrdiff_t receive(int fd, std::span<std::byte> into);
