@@ -61,7 +61,8 @@ TEST_CASE("the server gets what the policy names and nothing else") {
   CHECK(has(out->fingerprint.environment_names, "TZ"));
 }
 
-TEST_CASE("with a proxy the variables lead to it, whatever the policy sets, and around it for the server's own loopback") {
+TEST_CASE(
+    "with a proxy the variables lead to it, whatever the policy sets, and around it for the server's own loopback") {
   Fixture f;
   f.policy.launch.set = {{"HTTPS_PROXY", "http://elsewhere.test:8080"}};
   f.policy.isolation.network.mode = policy::NetworkMode::proxy;
