@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of docs/performance.md, as ratios from one run.
-// Usage: bench --relay FILE --echo FILE [--fetch FILE] [--cordon FILE] [--srt FILE] [--rounds N] [--only NAME]
+// Usage: bench --relay FILE --echo FILE [--fetch FILE] [--cordon FILE] [--srt FILE] [--host NAME] [--rounds N]
+// [--only NAME]
 #include <signal.h>
 
 #include <cstdio>
@@ -44,6 +45,8 @@ Options read_options(int argc, char** argv) {
       options.echo = value;
     } else if (name == "--fetch") {
       options.fetch = value;
+    } else if (name == "--host") {
+      options.host = value;
     } else if (name == "--srt") {
       options.srt = value;
     } else if (name == "--rounds") {
@@ -54,7 +57,8 @@ Options read_options(int argc, char** argv) {
   }
   if (options.relay.empty() || options.echo.empty() || options.rounds < 1 || argc % 2 == 0) {
     std::fputs(
-        "Usage: bench --relay FILE --echo FILE [--fetch FILE] [--cordon FILE] [--srt FILE] [--rounds N] [--only "
+        "Usage: bench --relay FILE --echo FILE [--fetch FILE] [--cordon FILE] [--srt FILE] [--host NAME] [--rounds N] "
+        "[--only "
         "NAME]\n",
         stderr);
     std::exit(2);

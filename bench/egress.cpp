@@ -141,7 +141,6 @@ std::vector<std::string> fetch(const std::string& program, std::string_view host
   return out;
 }
 
-// The dot keeps the name out of /etc/hosts inside, where localhost is the server's own.
 Column cordon_column(Setup& setup, const std::string& program, int port) {
   Column column{"mcp-cordon, native", {}, {}};
   if (setup.options().cordon.empty()) {
@@ -149,15 +148,15 @@ Column cordon_column(Setup& setup, const std::string& program, int port) {
     return column;
   }
   std::vector<std::string> quoted;
-  for (const std::string& word : fetch(program, "localhost.", port)) {
+  for (const std::string& word : fetch(program, setup.options().host, port)) {
     quoted.push_back(text::cat('"', word, '"'));
   }
   const std::string policy = setup.folder() + "/bench-egress.yaml";
   std::ofstream(policy) << "version: 1\nserver: bench\nlaunch:\n  command: [" << text::join(quoted, ", ")
                         << "]\n  home: temporary\nisolation:\n  backend: native\n  filesystem:\n    runtime: [system]\n"
                            "    read: ["
-                        << program << "]\n  network:\n    allow: [{host: localhost, ports: [" << port
-                        << "], private: true}]\ncatalog: {missing: flag}\n";
+                        << program << "]\n  network:\n    allow: [{host: " << setup.options().host << ", ports: ["
+                        << port << "], private: true}]\ncatalog: {missing: flag}\n";
   column.command = setup.cordon_command({"run", "--policy", policy});
   return column;
 }
@@ -169,10 +168,11 @@ Column srt_column(Setup& setup, const std::string& program, int port) {
     return column;
   }
   const std::string settings = setup.folder() + "/srt.json";
-  std::ofstream(settings) << R"({"network":{"allowedDomains":["localhost"],"deniedDomains":[]},)"
+  std::ofstream(settings) << R"({"network":{"allowedDomains":[")" << setup.options().host
+                          << R"("],"deniedDomains":[]},)"
                              R"("filesystem":{"denyRead":[],"allowWrite":["/tmp"],"denyWrite":[]}})";
   column.command = {{setup.options().srt, "--settings", settings, "-c",
-                     text::cat(program, " ", fetch_arguments("localhost", port), " proxy")},
+                     text::cat(program, " ", fetch_arguments(setup.options().host, port), " proxy")},
                     setup.environment()};
   return column;
 }
@@ -189,7 +189,7 @@ void measure_egress(Setup& setup, Report& report) {
   const std::string program = setup.folder() + "/fetch";
   std::filesystem::copy_file(setup.options().fetch, program, std::filesystem::copy_options::overwrite_existing);
   const std::vector<Column> columns = {
-      {"direct", {fetch(program, "localhost", website.port()), setup.environment()}, {}},
+      {"direct", {fetch(program, setup.options().host, website.port()), setup.environment()}, {}},
       cordon_column(setup, program, website.port()),
       srt_column(setup, program, website.port())};
   std::map<std::string, std::vector<Figures>> all;

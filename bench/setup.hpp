@@ -17,7 +17,8 @@ struct Options {
   std::string relay = {};
   std::string echo = {};
   std::string fetch = {};
-  std::string srt = {};  // another sandbox launcher to compare with
+  std::string host = "localhost";  // a name of this machine's loopback
+  std::string srt = {};            // another sandbox launcher to compare with
   int rounds = 51;
   std::string only = {};  // one measurement by name
 };

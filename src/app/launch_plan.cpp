@@ -56,6 +56,24 @@ std::string search_path_of(const policy::Launch& launch, const sandbox::LaunchSp
   return set == launch.set.end() ? inside_path(spec, caller) : set->second;
 }
 
+// Programs read one spelling or the other. Last, since no other proxy can be reached. No ALL_PROXY=socks5h: libraries
+// that lack SOCKS (httpx of Python) then refuse to start at all, and who speaks it may ask for the same door.
+void add_proxy(const egress::Rules& rules, std::map<std::string, std::string>& out) {
+  const std::string place = text::cat(egress::to_string(egress::kProxy), ':', egress::kProxyPort);
+  for (const char* name : {"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"}) {
+    out[name] = text::cat("http://", place);
+  }
+  out["NODE_USE_ENV_PROXY"] = std::string("1");  // Node 22.21 and 24 heed the others with it
+  // The loopback inside is the server's own, but for what is listed.
+  std::vector<std::string> direct = {"::1"};
+  for (const char* host : {"localhost", "127.0.0.1"}) {
+    if (std::ranges::find(rules.allow, host, &egress::Rule::host) == rules.allow.end()) {
+      direct.emplace_back(host);
+    }
+  }
+  out["NO_PROXY"] = out["no_proxy"] = text::join(direct, ",");
+}
+
 // Nothing is inherited that the policy does not name. `set` wins over `pass`, a secret over both.
 std::map<std::string, std::string> environment_of(const policy::Launch& launch, const Caller& caller,
                                                   const std::map<std::string, std::string>& secrets,
@@ -76,6 +94,9 @@ std::map<std::string, std::string> environment_of(const policy::Launch& launch, 
   }
   for (const auto& [name, value] : secrets) {
     out[name] = value;
+  }
+  if (!spec.network.empty() && spec.network.mode == egress::EgressMode::proxy) {
+    add_proxy(spec.network, out);
   }
   return out;
 }

@@ -83,8 +83,13 @@ std::optional<Ipv4> Directory::assign(std::string_view name) {
 
 Directory::Target Directory::target_of(Door door) const {
   Target out;
-  if (const auto found = names_.find(door.address); found != names_.end()) {
+  const auto found = names_.find(door.address);
+  // 127.0.0.1 stands for localhost, where that is listed with this port, and for itself. Whoever connects there has
+  // not said which.
+  const bool is_localhost = found != names_.end() && found->second == kLocalhost;
+  if (found != names_.end() && (!is_localhost || find_rule(rules_, kLocalhost, door.port) != nullptr)) {
     out.host = found->second;
+    out.is_address = is_localhost;
   } else {
     out.host = to_string(door.address);
     out.is_address = true;

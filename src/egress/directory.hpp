@@ -36,8 +36,8 @@ class Directory {
   bool is_full() const { return wildcard_names_ >= kMaxWildcardNames; }
 
   struct Target {
-    std::string host = {};  // the name, or an address as text
-    bool is_address = false;
+    std::string host = {};       // the name, or an address as text
+    bool is_address = false;     // nobody has to name it
     const Rule* rule = nullptr;  // null: nothing lets this out
   };
   // Who is meant by a connection to this door.

@@ -117,14 +117,24 @@ std::string canonical(const Rule& rule) {
 
 // Who answers on lo answers at once or not at all: without hosts nobody does.
 std::string resolver_text(const Rules& rules) {
-  const bool answered = !rules.empty() && rules.mode == EgressMode::transparent;
   return text::cat("nameserver ", to_string(kResolver),
-                   answered ? "\noptions timeout:2 attempts:2\n" : "\noptions timeout:1 attempts:1\n");
+                   !rules.empty() ? "\noptions timeout:2 attempts:2\n" : "\noptions timeout:1 attempts:1\n");
+}
+
+std::string hosts_text(const Doors& doors) {
+  std::string out;
+  for (const NameAddress& one : doors.names) {
+    if (one.name != kLocalhost) {
+      out += text::cat(to_string(one.address), ' ', one.name, '\n');
+    }
+  }
+  return out;
 }
 
 Result<Doors> plan_doors(const Rules& rules) {
   Doors out;
   if (rules.mode == EgressMode::proxy) {
+    out.listen = {{kProxy, kProxyPort}};
     return out;
   }
   Ipv4 next = kFirstName;
@@ -146,6 +156,9 @@ Result<Doors> plan_doors(const Rules& rules) {
     } else if (const auto known = std::ranges::find(out.names, rule.host, &NameAddress::name);
                known != out.names.end()) {
       address = known->address;
+    } else if (rule.host == kLocalhost) {
+      address = kResolver;
+      out.names.push_back({rule.host, address});
     } else {
       address = next;
       next = next_address(next);
@@ -174,15 +187,16 @@ Result<Doors> plan_doors(const Rules& rules) {
   return out;
 }
 
-MessageBytes handover_bytes(const Doors& doors) {
-  return pack({kHandover, kHandoverVersion, static_cast<std::uint32_t>(doors.listen.size()), doors.agent ? 1U : 0U});
+MessageBytes handover_bytes(const Doors& doors, Watch watch) {
+  return pack({kHandover, kHandoverVersion, static_cast<std::uint32_t>(doors.listen.size()),
+               (doors.agent ? 1U : 0U) | (watch == Watch::there ? 2U : 0U)});
 }
 
 Result<Sockets> take_handover(const Doors& doors, std::span<const std::byte> message,
                               std::vector<UniqueFd> descriptors) {
-  const MessageBytes expected = handover_bytes(doors);
-  const std::size_t count = 2 + doors.listen.size() + (doors.agent ? 1 : 0);
-  if (!std::ranges::equal(message, expected) || descriptors.size() != count) {
+  const bool watched = std::ranges::equal(message, handover_bytes(doors, Watch::there));
+  const std::size_t count = 2 + doors.listen.size() + (doors.agent ? 1 : 0) + (watched ? 1 : 0);
+  if ((!watched && !std::ranges::equal(message, handover_bytes(doors))) || descriptors.size() != count) {
     return fail(
         Errc::launch_failed,
         text::cat("the sockets of the namespace did not come as planned (", descriptors.size(), " of ", count, ")"),
@@ -195,7 +209,10 @@ Result<Sockets> take_handover(const Doors& doors, std::span<const std::byte> mes
     out.listeners.push_back({std::move(descriptors[2 + i]), doors.listen[i].address, doors.listen[i].port});
   }
   if (doors.agent) {
-    out.agent = std::move(descriptors.back());
+    out.agent = std::move(descriptors[2 + doors.listen.size()]);
+  }
+  if (watched) {
+    out.watch = std::move(descriptors.back());
   }
   return out;
 }

@@ -80,8 +80,17 @@ inline constexpr Ipv4 kFirstWildcard =
     ipv4(198, 19, 0, 1);  // names below a wildcard, in the order in which they are asked for
 inline constexpr Ipv4 kResolver = ipv4(127, 0, 0, 1);  // DNS, UDP and TCP; the only `nameserver` of /etc/resolv.conf
 inline constexpr std::uint16_t kResolverPort = 53;
+// Stands for 127.0.0.1 inside, too, since no program asks anybody for it.
+inline constexpr std::string_view kLocalhost = "localhost";
+// With EgressMode::proxy the one door there is: who connects says there, in HTTP or SOCKS5, whom it means.
+inline constexpr Ipv4 kProxy = ipv4(127, 0, 0, 1);
+inline constexpr std::uint16_t kProxyPort = 1080;
 // Content of /etc/resolv.conf inside.
 std::string resolver_text(const Rules& rules);
+struct Doors;
+// Lines of /etc/hosts inside: programs find the names that are listed without a question to anybody. Names below a
+// wildcard are not among them.
+std::string hosts_text(const Doors& doors);
 constexpr bool in_pool(Ipv4 address) {
   return (address.value >> (32 - kPoolBits)) == (kPool.value >> (32 - kPoolBits));
 }
@@ -110,7 +119,8 @@ struct Doors {
   bool agent = false;  // there is a wildcard: somebody inside has to open doors later
   bool operator==(const Doors&) const = default;
 };
-// Pure: the same rules give the same doors. Nothing for EgressMode::proxy. policy_invalid: more than kMaxDoors.
+// Pure: the same rules give the same doors. For EgressMode::proxy only that of the proxy. policy_invalid: more than
+// kMaxDoors.
 Result<Doors> plan_doors(const Rules& rules);
 
 // ---- what is handed out ----
@@ -126,15 +136,18 @@ struct Sockets {
   UniqueFd dns_tcp = {};
   std::vector<Listener> listeners = {};
   UniqueFd agent = {};  // SOCK_SEQPACKET to the agent; invalid without one
+  UniqueFd watch = {};  // sees what the kernel refuses inside (refusal.hpp); invalid where the kernel lends none
 };
 
 // The one message that carries them. Its descriptors, in this order: dns_udp, dns_tcp, one per Doors::listen in that
-// order, the agent's socket if there is one. 16 bytes, numbers little-endian: "cEGs", version (u32), number of
-// listeners (u32), agent 0|1 (u32).
+// order, the agent's socket if there is one, the watching one if there is one. 16 bytes, numbers little-endian: "cEGs",
+// version (u32), number of listeners (u32), agent 0|1 and watch 0|2 (u32).
 inline constexpr std::size_t kMessageBytes = 16;
-inline constexpr std::uint32_t kHandoverVersion = 1;
+inline constexpr std::size_t kMostDescriptors = 253;  // what the kernel lets into one message
+inline constexpr std::uint32_t kHandoverVersion = 2;
 using MessageBytes = std::array<std::byte, kMessageBytes>;
-MessageBytes handover_bytes(const Doors& doors);
+enum class Watch : std::uint8_t { none, there };
+MessageBytes handover_bytes(const Doors& doors, Watch watch = Watch::none);
 // Takes the descriptors of a received message: their number has to be the one that `doors` asks for. On failure all are
 // closed.
 Result<Sockets> take_handover(const Doors& doors, std::span<const std::byte> message,

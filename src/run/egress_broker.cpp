@@ -9,6 +9,9 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/text.hpp"
+#include "egress/address.hpp"
+
 namespace cordon::run {
 namespace {
 
@@ -27,6 +30,17 @@ std::size_t fitting(std::size_t connections) {
   return std::min<std::size_t>(connections, (files.rlim_cur - kOthers) / 3);
 }
 
+// What would allow it. An address is listed only with `private: true`, and there is no way to others.
+std::string entry_for(const std::string& host, std::uint16_t port) {
+  const std::optional<egress::IpAddress> address = egress::ip_address_from_text(host);
+  if (!address) {
+    return text::cat('"', host, ':', port, '"');
+  }
+  return !address->v6 && egress::is_private_scope(egress::scope_of(*address, {}))
+             ? text::cat("{host: ", host, ", ports: [", port, "], private: true}")
+             : std::string();
+}
+
 UniqueFd any_descriptor() { return UniqueFd(::eventfd(0, EFD_CLOEXEC)); }
 
 }  // namespace
@@ -39,14 +53,14 @@ EgressBroker::EgressBroker(Loop& loop, EgressConfig config, EgressOutput output)
       buffer_(kBufferBytes),
       reserve_(any_descriptor()),
       resolver_(config_.resolver ? config_.resolver(loop) : std::make_unique<SystemResolver>(loop)),
-      around_{loop,
-              *resolver_,
-              log_,
-              config_.limits,
-              buffer_,
-              config_.rules.sni,
-              [this](std::uint64_t number) { over(number); }},
-      burial_(loop, [this] { dead_.clear(); }),
+      recent_(config_.limits.answer_ms),
+      around_{loop,           *resolver_, recent_,           log_,
+              config_.limits, buffer_,    config_.rules.sni, [this](std::uint64_t number) { over(number); }},
+      burial_(loop,
+              [this] {
+                dead_.clear();
+                dead_greetings_.clear();
+              }),
       retry_(loop, [this] { answer_again(); }) {
   config_.limits.connections = fitting(config_.limits.connections);
 }
@@ -58,6 +72,10 @@ Status EgressBroker::start() {
   if (sockets.agent) {
     agent_ = std::make_unique<EgressAgent>(loop_, std::move(sockets.agent));
   }
+  if (sockets.watch) {
+    watch_ = std::make_unique<EgressWatch>(loop_, std::move(sockets.watch),
+                                           [this](egress::Door door) { refused_inside(door); });
+  }
   names_ = std::make_unique<EgressNames>(
       EgressNames::Around{loop_, directory_, config_.rules, log_, agent_.get(),
                           [this](egress::Door door, UniqueFd fd) { listen(door, std::move(fd)); }},
@@ -65,17 +83,25 @@ Status EgressBroker::start() {
   if (Status started = names_->start(); !started) {
     return started;
   }
-  for (egress::Listener& listener : sockets.listeners) {
+  return listen_all();
+}
+
+Status EgressBroker::listen_all() {
+  for (egress::Listener& listener : config_.sockets.listeners) {
     listen({listener.address, listener.port}, std::move(listener.fd));
   }
-  sockets.listeners.clear();
+  config_.sockets.listeners.clear();
   return {};
 }
 
 void EgressBroker::close() {
-  if (std::exchange(closed_, true)) {
+  if (closed_) {
     return;
   }
+  if (watch_) {
+    watch_->close();
+  }
+  closed_ = true;
   for (const auto& listening : listening_) {
     listening->poll->close();
     listening->fd.reset();
@@ -90,6 +116,7 @@ void EgressBroker::close() {
   while (!links_.empty()) {
     links_.begin()->second->end("ended");
   }
+  greetings_.clear();
   log_.flush();
 }
 
@@ -97,6 +124,7 @@ void EgressBroker::listen(egress::Door door, UniqueFd fd) {
   auto listening = std::make_unique<Listening>();
   listening->door = door;
   listening->fd = std::move(fd);
+  no_delay(listening->fd.get());  // what is accepted from it inherits that
   Listening* const here = listening.get();
   auto poll = Poll::create(loop_, here->fd.get(), [this, here](int) { door_ready(*here); });
   if (!poll) {
@@ -131,7 +159,11 @@ bool EgressBroker::accept_one(Listening& listening) {
     }
     return errno == ECONNABORTED || errno == EINTR;
   }
-  admit(std::move(inside));
+  if (config_.rules.mode == egress::EgressMode::proxy) {
+    greet(std::move(inside));
+  } else {
+    admit(std::move(inside), listening.door);
+  }
   return true;
 }
 
@@ -140,7 +172,7 @@ void EgressBroker::no_descriptor_left(Listening& listening) {
   reserve_.reset();
   UniqueFd inside(::accept4(listening.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (inside) {
-    const egress::Directory::Target target = directory_.target_of(listening.door);
+    const egress::Directory::Target target = directory_.target_of(listening.door);  // of a proxy: the proxy
     refuse(std::move(inside), target, listening.door, "descriptor_limit");
   }
   reserve_ = any_descriptor();
@@ -150,25 +182,109 @@ void EgressBroker::no_descriptor_left(Listening& listening) {
   }
 }
 
-void EgressBroker::admit(UniqueFd inside) {
-  const std::optional<egress::Door> door = door_of(inside.get());
-  if (!door) {
+// The listening socket is bound to exactly this pair.
+void EgressBroker::admit(UniqueFd inside, egress::Door door) {
+  egress::Directory::Target target = directory_.target_of(door);
+  if (target.rule == nullptr) {
+    return refuse(std::move(inside), target, door, "unlisted_port");
+  }
+  if (is_full()) {
+    return refuse(std::move(inside), target, door, "too_many_connections");
+  }
+  if (log_.broken()) {
     return reset(std::move(inside));
   }
-  egress::Directory::Target target = directory_.target_of(*door);
-  if (target.rule == nullptr) {
-    return refuse(std::move(inside), target, *door, "unlisted_port");
-  }
-  if (links_.size() >= config_.limits.connections) {
-    return refuse(std::move(inside), target, *door, "too_many_connections");
+  begin_link(next_number_++, std::move(inside), std::move(target), door.port);
+}
+
+void EgressBroker::begin_link(std::uint64_t number, UniqueFd inside, egress::Directory::Target target,
+                              std::uint16_t port) {
+  const auto [place, added] =
+      links_.emplace(number, std::make_unique<EgressLink>(around_, number, std::move(inside), std::move(target), port));
+  place->second->start();
+}
+
+void EgressBroker::greet(UniqueFd inside) {
+  if (is_full()) {
+    return refuse(std::move(inside), {.host = "proxy"}, {egress::kProxy, egress::kProxyPort}, "too_many_connections");
   }
   if (log_.broken()) {
     return reset(std::move(inside));
   }
   const std::uint64_t number = next_number_++;
-  const auto [place, added] = links_.emplace(
-      number, std::make_unique<EgressLink>(around_, number, std::move(inside), std::move(target), door->port));
-  place->second->start();
+  const auto [place, added] =
+      greetings_.emplace(number, std::make_unique<EgressGreeting>(loop_, number, std::move(inside),
+                                                                  [this](std::uint64_t which) { greeted(which); }));
+  place->second->start(config_.limits.first_words_ms);
+}
+
+// What calls is the greeting itself, or a poll or timer of its own.
+void EgressBroker::greeted(std::uint64_t number) {
+  auto node = greetings_.extract(number);
+  if (node.empty() || closed_) {
+    return;
+  }
+  EgressGreeting& greeting = *dead_greetings_.emplace_back(std::move(node.mapped()));
+  burial_.set(0);
+  const egress::ProxyRequest& request = greeting.request();
+  if (request.state() == egress::ProxyRequest::State::done) {
+    return admit_named(greeting, request.target());
+  }
+  const bool refused = request.state() == egress::ProxyRequest::State::refused;
+  EgressAttempt denied;
+  denied.host = "proxy";
+  denied.port = egress::kProxyPort;
+  denied.why = refused ? request.why() : std::string_view("closed_early");
+  log_.attempt(EgressLog::Decision::denied, denied, monotonic_now());
+  greeting.take().reset();
+}
+
+void EgressBroker::admit_named(EgressGreeting& greeting, const egress::HostPort& asked) {
+  const std::uint16_t port = *asked.port;
+  egress::Directory::Target target{.host = asked.host,
+                                   .is_address = egress::ip_address_from_text(asked.host).has_value()};
+  target.rule = egress::find_rule(config_.rules, asked.host, port);
+  std::string_view why;
+  if (target.rule == nullptr) {
+    why = why_unlisted(asked.host);
+  } else if (target.rule->kind == egress::HostKind::wildcard && !directory_.assign(asked.host)) {
+    why = "too_many_names";
+  }
+  greeting.say(greeting.request().answer(why.empty()));
+  if (why.empty()) {
+    return begin_link(next_number_++, greeting.take(), std::move(target), port);
+  }
+  EgressAttempt denied;
+  denied.host = asked.host;
+  denied.port = port;
+  denied.why = why;
+  if (target.rule == nullptr) {
+    denied.policy_entry = entry_for(asked.host, port);
+  }
+  log_.attempt(EgressLog::Decision::denied, denied, monotonic_now());
+  greeting.take().reset();
+}
+
+std::string_view EgressBroker::why_unlisted(std::string_view host) const {
+  if (!egress::ports_of(config_.rules, host).empty()) {
+    return "unlisted_port";
+  }
+  return egress::ip_address_from_text(host) ? "unlisted_address" : "unlisted_name";
+}
+
+// By the kernel, before it came to us.
+void EgressBroker::refused_inside(egress::Door door) {
+  const egress::Directory::Target target = directory_.target_of(door);
+  if (target.rule != nullptr || closed_) {
+    return;  // a door that is being closed
+  }
+  EgressAttempt denied;
+  denied.host = target.host;
+  denied.port = door.port;
+  denied.why = why_unlisted(target.host);
+  denied.policy_entry =
+      egress::in_pool(door.address) && target.is_address ? std::string() : entry_for(target.host, door.port);
+  log_.attempt(EgressLog::Decision::denied, denied, monotonic_now());
 }
 
 void EgressBroker::refuse(UniqueFd inside, const egress::Directory::Target& target, egress::Door door,

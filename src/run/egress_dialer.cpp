@@ -28,9 +28,7 @@ std::vector<egress::IpAddress> in_turn(const std::vector<egress::IpAddress>& add
 Dialer::Dialer(Loop& loop, std::vector<egress::IpAddress> addresses, std::uint16_t port, Done done)
     : loop_(loop), addresses_(std::move(addresses)), port_(port), done_(std::move(done)), timer_(loop, [this] {
         next();
-      }) {
-  timer_.set(0);
-}
+      }) {}
 
 // One attempt more; when there is none left to make or wait for, that is the outcome.
 void Dialer::next() {

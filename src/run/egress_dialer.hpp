@@ -29,8 +29,9 @@ class Dialer {
 
   static constexpr std::uint64_t kStaggerMs = 250;
 
-  // `addresses` in the order in which to try them. `done` is called once, from the loop.
+  // `addresses` in the order in which to try them. `done` is called once, from the loop or from within start().
   Dialer(Loop& loop, std::vector<egress::IpAddress> addresses, std::uint16_t port, Done done);
+  void start() { next(); }
 
  private:
   struct Attempt {

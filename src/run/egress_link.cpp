@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kMaxEarlyBytes = 2 * egress::ClientHello::kMaxBytes;
 // Reads before other descriptors get their turn.
 constexpr int kTurns = 4;
+// Behind so much the end is often there already; behind more, more is to come, and it is better waited for.
+constexpr std::size_t kSmallAnswer = 16'384;
 
 }  // namespace
 
@@ -36,12 +38,6 @@ EgressLink::~EgressLink() {
 
 void EgressLink::start() {
   began_ = monotonic_now();
-  no_delay(inside_.get());
-  auto poll = Poll::create(around_.loop, inside_.get(), [this](int events) { inside_ready(events); });
-  if (!poll) {
-    return deny("descriptor_limit");
-  }
-  inside_poll_ = std::move(*poll);
   if (words_.state() != egress::WordsState::waiting) {
     return judged(words_.state());
   }
@@ -49,7 +45,29 @@ void EgressLink::start() {
   if (words_.may_dial_before()) {
     quiet_timer_.set(around_.limits.quiet_ms);
   }
-  inside_poll_->want(UV_READABLE);
+  // Not for a name below a wildcard, which is a word of the server's own: it says what it wants there first.
+  if (target_.rule->kind == egress::HostKind::name) {
+    ask();
+  }
+  // Most have spoken by the time they are accepted.
+  read_first_words();
+  if (stage_ != Stage::over && words_.state() == egress::WordsState::waiting) {
+    if (!poll_inside()) {
+      return deny("descriptor_limit");
+    }
+    inside_poll_->want(UV_READABLE);
+  }
+}
+
+// Made when it is needed, since it takes a few calls, and a connection may be through before.
+bool EgressLink::poll_inside() {
+  if (!inside_poll_) {
+    auto poll = Poll::create(around_.loop, inside_.get(), [this](int events) { inside_ready(events); });
+    if (poll) {
+      inside_poll_ = std::move(*poll);
+    }
+  }
+  return inside_poll_ != nullptr;
 }
 
 void EgressLink::end(std::string_view how) { finish(how, true); }
@@ -106,8 +124,7 @@ void EgressLink::judged(egress::WordsState state) {
   quiet_timer_.stop();
   timer_.stop();
   if (state == egress::WordsState::refused) {
-    const bool other_host = words_.why() == "sni_mismatch" || words_.why() == "host_mismatch";
-    return deny(words_.why(), {}, other_host ? entry_for(words_.named(), false) : std::string());
+    return deny_named();
   }
   // Dialled while it was silent: what was written down then did not know this.
   if (state == egress::WordsState::flagged && recorded_) {
@@ -118,8 +135,6 @@ void EgressLink::judged(egress::WordsState state) {
       return finish("audit_unavailable", true);
     }
   }
-  // Nothing is read until there is somebody to pass it on to.
-  inside_poll_->want(0);
   if (stage_ == Stage::relay) {
     // Connected while it was silent.
     up_.rest = std::move(early_);
@@ -136,6 +151,26 @@ void EgressLink::judged(egress::WordsState state) {
   } else {
     timer_.set(around_.limits.connect_ms);
   }
+  // Nothing is read until there is somebody to pass it on to.
+  if ((stage_ == Stage::lookup || stage_ == Stage::connect) && inside_poll_) {
+    inside_poll_->want(0);
+  }
+}
+
+// The resolver, who may take his time; once, and not for what was asked a moment ago.
+void EgressLink::ask() {
+  asked_ = monotonic_now();
+  if (Resolver::Addresses recent = around_.recent.find(target_.host, asked_); !recent.empty()) {
+    answer_ = std::move(recent);
+    return;
+  }
+  ticket_ = around_.resolver.resolve(target_.host, [this](const Resolver::Addresses& addresses) {
+    ticket_.reset();
+    answer_ = addresses;
+    if (stage_ == Stage::lookup) {
+      resolved(*answer_);
+    }
+  });
 }
 
 void EgressLink::look_up() {
@@ -144,16 +179,16 @@ void EgressLink::look_up() {
   }
   dialling_ = true;
   stage_ = Stage::lookup;
-  timer_.set(around_.limits.lookup_ms);
   if (const auto address = target_.is_address ? egress::ip_address_from_text(target_.host) : std::nullopt) {
     return resolved({*address});
   }
-  ticket_ = around_.resolver.resolve(target_.host, [this](const Resolver::Addresses& addresses) {
-    ticket_.reset();
-    if (stage_ != Stage::over) {
-      resolved(addresses);
-    }
-  });
+  if (!answer_ && !ticket_) {
+    ask();
+  }
+  if (answer_) {
+    return resolved(*answer_);
+  }
+  timer_.set(around_.limits.lookup_ms);
 }
 
 // The addresses of this answer and no others: what is checked is what is connected to.
@@ -176,9 +211,7 @@ void EgressLink::resolved(const Resolver::Addresses& addresses) {
     }
   }
   if (fit.empty()) {
-    const bool can_be_allowed = egress::is_private_scope(unfit->first);
-    return deny(text::cat(egress::name(unfit->first), "_address"), unfit->second,
-                can_be_allowed ? entry_for(target_.host, true) : std::string());
+    return deny_address(unfit->first, unfit->second);
   }
   dial(std::move(fit));
 }
@@ -201,6 +234,7 @@ void EgressLink::dial(std::vector<egress::IpAddress> addresses) {
   timer_.set(around_.limits.connect_ms);
   dialer_ = std::make_unique<Dialer>(around_.loop, in_turn(addresses), port_,
                                      [this](Dialer::Outcome outcome) { connected(std::move(outcome)); });
+  dialer_->start();
 }
 
 void EgressLink::connected(Dialer::Outcome outcome) {
@@ -208,25 +242,31 @@ void EgressLink::connected(Dialer::Outcome outcome) {
     return;
   }
   if (!outcome.fd) {
+    around_.recent.forget(target_.host);
     return finish(
         outcome.error_number == EMFILE || outcome.error_number == ENFILE ? "descriptor_limit" : "not_connected", true);
   }
   outside_ = std::move(outcome.fd);
   address_ = outcome.address;
-  auto poll = Poll::create(around_.loop, outside_.get(), [this](int events) { outside_ready(events); });
-  if (!poll) {
-    return finish("descriptor_limit", true);
+  if (answer_ && around_.recent.find(target_.host, asked_).empty()) {
+    around_.recent.keep(target_.host, *answer_, asked_);
   }
-  outside_poll_ = std::move(*poll);
   stage_ = Stage::relay;
   if (words_.state() != egress::WordsState::waiting) {
     up_.rest = std::move(early_);
     up_.bytes = up_.rest.size();
     up_.ended = inside_ended_early_;
   }
-  if (drain(up_, outside_.get())) {
-    watch();
+  if (!drain(up_, outside_.get())) {
+    return;
   }
+  no_delay(outside_.get());  // for what comes after the first words
+  auto poll = Poll::create(around_.loop, outside_.get(), [this](int events) { outside_ready(events); });
+  if (!poll || !poll_inside()) {
+    return finish("descriptor_limit", true);
+  }
+  outside_poll_ = std::move(*poll);
+  watch();
 }
 
 // Reads what there is and writes it on. False: the link is over.
@@ -255,7 +295,7 @@ bool EgressLink::pump(Way& way, int from, int to) {
     const auto left = bytes.subspan(static_cast<std::size_t>(sent));
     way.rest.assign(left.begin(), left.end());
     way.rest_done = 0;
-    if (bytes.size() < around_.buffer.size()) {
+    if (bytes.size() < around_.buffer.size() && bytes.size() > kSmallAnswer) {
       break;
     }
   }
@@ -281,7 +321,9 @@ bool EgressLink::drain(Way& way, int to) {
   }
   if (way.ended && !way.shut) {
     way.shut = true;
-    ::shutdown(to, SHUT_WR);
+    if (!up_.shut || !down_.shut) {
+      ::shutdown(to, SHUT_WR);  // else it is closed altogether
+    }
   }
   if (up_.shut && down_.shut) {
     finish("closed", false);
@@ -318,33 +360,6 @@ void EgressLink::timed_out() {
   }
 }
 
-EgressAttempt EgressLink::attempt() const {
-  EgressAttempt out;
-  out.number = number_;
-  out.host = target_.host;
-  out.port = port_;
-  return out;
-}
-
-std::string EgressLink::entry_for(std::string_view host, bool private_addresses) const {
-  if (host.empty() || host.starts_with("metadata.")) {
-    return {};
-  }
-  return private_addresses ? text::cat("{host: ", host, ", ports: [", port_, "], private: true}")
-                           : text::cat("\"", host, ':', port_, '"');
-}
-
-void EgressLink::deny(std::string_view why, std::optional<egress::IpAddress> address, std::string entry) {
-  EgressAttempt denied = attempt();
-  denied.why = why;
-  denied.address = address;
-  denied.named = words_.named();
-  denied.policy_entry = std::move(entry);
-  around_.log.attempt(EgressLog::Decision::denied, denied, monotonic_now());
-  // Where it was dialled before its first words came, it has a record already, and gets one of its end.
-  finish("denied", true);
-}
-
 void EgressLink::finish(std::string_view how, bool with_reset) {
   if (stage_ == Stage::over) {
     return;
@@ -374,8 +389,7 @@ void EgressLink::finish(std::string_view how, bool with_reset) {
     reset(std::move(inside_));
     reset(std::move(outside_));
   }
-  inside_.reset();
-  outside_.reset();
+  // Closed when this link is destroyed, in the next turn: whoever waits to be accepted comes first.
   up_.rest = {};
   down_.rest = {};
   early_ = {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One connection of the server's, from its acceptance to its end: what it says first is judged, its name is looked up,
-// the addresses are checked, one of them is connected to, and then bytes go both ways. Until the first words are judged
-// none of them is passed on, whoever speaks first.
+// One connection of the server's, from its acceptance to its end: what it says first is judged, its name is looked up
+// meanwhile, the addresses are checked, one of them is connected to, and then bytes go both ways. Until the first words
+// are judged nobody is connected to whom they might be meant for, and none of them is passed on, whoever speaks first.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +19,7 @@
 #include "run/egress_dialer.hpp"
 #include "run/egress_log.hpp"
 #include "run/egress_net.hpp"
+#include "run/egress_recent.hpp"
 #include "run/egress_resolver.hpp"
 
 namespace cordon::run {
@@ -28,6 +29,7 @@ struct EgressLimits {
   std::uint64_t first_words_ms = 10'000;  // a hello that takes longer is refused
   std::uint64_t quiet_ms = 300;           // after which a server that speaks first is dialled, save on 443
   std::uint64_t lookup_ms = 15'000;
+  std::int64_t answer_ms = 5'000;  // for which an answer of the resolver is good
   std::uint64_t connect_ms = 20'000;
   std::uint64_t idle_ms = 15 * 60'000;  // no byte in either direction
 };
@@ -38,6 +40,7 @@ class EgressLink {
   struct Around {
     Loop& loop;
     Resolver& resolver;
+    RecentAnswers& recent;
     EgressLog& log;
     const EgressLimits& limits;
     std::span<std::byte> buffer;  // of all links: what is read is written at once
@@ -73,6 +76,8 @@ class EgressLink {
   void outside_ready(int events);
   void read_first_words();
   void judged(egress::WordsState state);
+  bool poll_inside();
+  void ask();
   void look_up();
   void resolved(const Resolver::Addresses& addresses);
   void dial(std::vector<egress::IpAddress> addresses);
@@ -81,10 +86,12 @@ class EgressLink {
   bool drain(Way& way, int to);
   void watch();
   void timed_out();
-  void deny(std::string_view why, std::optional<egress::IpAddress> address = {}, std::string entry = {});
+  void deny(std::string_view why);
+  void deny_named();
+  void deny_address(egress::Scope scope, const egress::IpAddress& address);
+  void deny(const EgressAttempt& denied);
   void finish(std::string_view how, bool with_reset);
   EgressAttempt attempt() const;
-  std::string entry_for(std::string_view host, bool private_addresses) const;
 
   const Around& around_;
   std::uint64_t number_;
@@ -103,6 +110,8 @@ class EgressLink {
   std::unique_ptr<Poll> outside_poll_ = {};
   std::unique_ptr<Dialer> dialer_ = {};
   std::optional<Resolver::Ticket> ticket_ = {};
+  std::optional<Resolver::Addresses> answer_ = {};  // came before it was needed, or what was connected by
+  Instant asked_ = {};
   std::vector<std::byte> early_ = {};  // first words that wait to be passed on
   Way up_ = {};
   Way down_ = {};

@@ -118,10 +118,18 @@ void EgressLog::hint(Decision decision, const EgressAttempt& attempt) {
   if (!attempt.named.empty()) {
     line += text::cat(" (", attempt.named, ')');
   }
-  if (!attempt.policy_entry.empty()) {
+  if (!attempt.policy_entry.empty() && attempt.listed) {
+    line +=
+        text::cat("; it is listed, but not with `private: true`; to allow addresses of that kind, write its entry of ",
+                  "isolation.network.allow in ", policy_file_, " as ", attempt.policy_entry);
+  } else if (!attempt.policy_entry.empty()) {
     line += text::cat("; to allow it, add to isolation.network.allow in ", policy_file_, ": ", attempt.policy_entry);
   }
-  if (attempt.why == "not_resolved") {
+  if (attempt.why == "not_by_proxy") {
+    line += "; with isolation.network.mode: proxy programs have to ask the proxy that HTTPS_PROXY names";
+  } else if (attempt.why == "not_connect") {
+    line += "; this proxy takes CONNECT and SOCKS5, and passes on no plain HTTP: use https, or mode: transparent";
+  } else if (attempt.why == "not_resolved") {
     line += "; this machine finds no address for that name";
   } else if (attempt.why == "reserved_address") {
     line += "; the name leads to an address that is never reached";

@@ -32,6 +32,7 @@ struct EgressAttempt {
   std::string_view why = {};      // denied, flagged: unlisted_name, private_address, sni_mismatch, …
   std::string named = {};         // by the client, where that is why
   std::string policy_entry = {};  // what would allow it: "evil.test:443"; empty: nothing is to be said
+  bool listed = false;            // there is an entry for it, in whose place that one would stand
 };
 
 struct EgressEnd {

@@ -142,7 +142,10 @@ void EgressNames::answer(const egress::DnsQuery& query, const Asker& asker) {
   if (!query.name.empty() && around_.agent != nullptr && around_.directory.is_below_wildcard(query.name)) {
     return open_doors(query, asker);
   }
-  deny(query, "unlisted_name");
+  // With a proxy nobody has an address: who asks for a listed name goes around it, and gets nowhere.
+  const bool listed = !query.name.empty() && around_.rules.mode == egress::EgressMode::proxy &&
+                      !egress::ports_of(around_.rules, query.name).empty();
+  deny(query, listed ? "not_by_proxy" : "unlisted_name");
   send(asker, egress::answer_without(query, egress::DnsCode::no_such_name));
 }
 

@@ -88,10 +88,12 @@ Connecting start_connect(const egress::IpAddress& address, std::uint16_t port) {
     out.error_number = errno;
     return out;
   }
-  no_delay(out.fd.get());
   const SocketAddress to = socket_address(address, port);
-  if (::connect(out.fd.get(), to.get(), to.size) != 0) {
-    out.error_number = errno;
+  out.error_number = ::connect(out.fd.get(), to.get(), to.size) == 0 ? 0 : errno;
+  // On this machine it is a matter of microseconds. Asked again, the kernel tells what it has come to.
+  if (out.error_number == EINPROGRESS) {
+    const int now = ::connect(out.fd.get(), to.get(), to.size) == 0 ? 0 : errno;
+    out.error_number = now == EALREADY ? EINPROGRESS : now == EISCONN ? 0 : now;
   }
   return out;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Names become addresses outside, and only for a connection that was made. The answer is for that connection alone:
-// nothing is kept, so that nothing can be prepared.
+// Names become addresses outside, and only for a connection that was made.
 
 #include <cstdint>
 #include <deque>

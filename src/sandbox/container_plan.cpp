@@ -227,6 +227,7 @@ std::vector<ToolArgument> container_arguments(const Plan& plan, const LaunchSpec
   out.at_launch("--mount", text::cat("type=bind,source={folder}/socket,target=", kContainerSocket, ",readonly"));
   if (plan.network.hosts()) {
     out.at_launch("--mount", "type=bind,source={folder}/resolv.conf,target=/etc/resolv.conf,readonly");
+    out.at_launch("--mount", "type=bind,source={folder}/hosts,target=/etc/hosts,readonly");
   }
   if (spec.image.reference == kEmptyImage) {
     out.at_launch("--rootfs", "{folder}/root");

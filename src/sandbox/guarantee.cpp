@@ -18,7 +18,10 @@ constexpr auto kWritable = [](const LaunchSpec& spec) {
   return std::ranges::any_of(spec.mounts, [](const Mount& mount) { return mount.writable; });
 };
 
-constexpr auto kHosts = [](const LaunchSpec& spec) { return !spec.network.empty(); };
+// By their own means, for programs that heed no proxy variable; a policy that takes a proxy asks for less by itself.
+constexpr auto kHosts = [](const LaunchSpec& spec) {
+  return !spec.network.empty() && spec.network.mode == egress::EgressMode::transparent;
+};
 
 // A policy that lists wildcards, or looks at no names, asks for less by itself.
 constexpr auto kNamesOnly = [](const LaunchSpec& spec) {

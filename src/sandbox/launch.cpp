@@ -265,9 +265,8 @@ Result<egress::Sockets> receive_sockets(const Plan& plan, const Launched& launch
   if (!plan.network.hosts()) {
     return egress::Sockets{};
   }
-  constexpr std::size_t kMostDescriptors = 253;  // what the kernel lets into one message
   std::array<std::byte, egress::kMessageBytes> bytes = {};
-  std::vector<char> control(CMSG_SPACE(kMostDescriptors * sizeof(int)));
+  std::vector<char> control(CMSG_SPACE(egress::kMostDescriptors * sizeof(int)));
   iovec part = {.iov_base = bytes.data(), .iov_len = bytes.size()};
   msghdr message = {};
   message.msg_iov = &part;

@@ -135,7 +135,10 @@ void add_etc(std::vector<ViewEntry>& view, const LaunchSpec& spec, const HostFac
       text_file("/etc/passwd", text::cat("root:x:0:0:root:/:/bin/false\n", kAccountInside, ":x:", facts.server_uid, ":",
                                          facts.server_gid, "::", kHomeInside, ":/bin/sh\n")));
   view.push_back(text_file("/etc/group", text::cat("root:x:0:\n", kAccountInside, ":x:", facts.server_gid, ":\n")));
-  view.push_back(text_file("/etc/hosts", text::cat("127.0.0.1 localhost ", kHostnameInside, "\n::1 localhost\n")));
+  // Lists that cannot be had are refused before anything is made of this.
+  const auto doors = egress::plan_doors(spec.network);
+  view.push_back(text_file("/etc/hosts", text::cat("127.0.0.1 localhost ", kHostnameInside, "\n::1 localhost\n",
+                                                   doors ? egress::hosts_text(*doors) : std::string())));
   // "files dns" keeps nscd, resolved and mdns sockets out of play.
   view.push_back(text_file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"));
   view.push_back(text_file("/etc/resolv.conf", egress::resolver_text(spec.network)));

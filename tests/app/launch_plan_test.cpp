@@ -61,6 +61,27 @@ TEST_CASE("the server gets what the policy names and nothing else") {
   CHECK(has(out->fingerprint.environment_names, "TZ"));
 }
 
+TEST_CASE(
+    "with a proxy the variables lead to it, whatever the policy sets, and around it for the server's own loopback") {
+  Fixture f;
+  f.policy.launch.set = {{"HTTPS_PROXY", "http://elsewhere.test:8080"}};
+  f.policy.isolation.network.mode = policy::NetworkMode::proxy;
+  f.policy.isolation.network.allow = {{.host = "localhost", .ports = {5432}}};
+  const Result<PreparedLaunch> out = f.prepare();
+  REQUIRE(out.has_value());
+  for (const char* name : {"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"}) {
+    CHECK(has(out->spec.environment, std::string(name) + "=http://127.0.0.1:1080"));
+  }
+  CHECK(has(out->spec.environment, "NODE_USE_ENV_PROXY=1"));
+  CHECK(has(out->spec.environment, "NO_PROXY=::1,127.0.0.1"));
+  CHECK(has(out->spec.environment, "no_proxy=::1,127.0.0.1"));
+  f.policy.isolation.network.mode = policy::NetworkMode::transparent;
+  const Result<PreparedLaunch> without = f.prepare();
+  REQUIRE(without.has_value());
+  CHECK(has(without->spec.environment, "HTTPS_PROXY=http://elsewhere.test:8080"));
+  CHECK(!has(without->spec.environment, "NODE_USE_ENV_PROXY=1"));
+}
+
 TEST_CASE("argv[0] becomes absolute, and the file behind it is fixed") {
   Fixture f;
   f.temp.file("opt/tool-1", "#!/bin/sh\n", 0755);

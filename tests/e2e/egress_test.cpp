@@ -59,16 +59,17 @@ class Outside {
   std::thread thread_ = {};
 };
 
-// The dot keeps the name out of /etc/hosts inside, where localhost is the server's own.
+// localhost is listed with one port, so that it is this machine's there; at all others it is the server's own.
 std::string script(const std::string& allowed, const std::string& other) {
-  return "exec 3<>/dev/tcp/localhost./" + allowed +
+  return "exec 3<>/dev/tcp/localhost/" + allowed +
          " && echo ping >&3 && read -r answer <&3 && echo heard $answer >&2; exec 3>&-; "
          "(exec 4<>/dev/tcp/127.0.0.1/" +
-         allowed +
+         other +
          ") 2>/dev/null && echo reached a loopback >&2; "
          "(exec 4<>/dev/tcp/localhost./" +
          other +
          ") 2>/dev/null && echo reached another port >&2; "
+         "(exec 4<>/dev/tcp/never.example/80) 2>/dev/null && echo reached a third port >&2; "
          "(exec 4<>/dev/tcp/evil.example./443) 2>/dev/null && echo reached another host >&2; "
          "(exec 4<>/dev/tcp/169.254.169.254/80) 2>/dev/null && echo reached credentials >&2; "
          "echo done >&2; read -r line";
@@ -121,6 +122,11 @@ TEST_CASE("a server reaches the host that is allowed and no other, and all of it
   CHECK(said.find(
             "mcp-cordon: egress_denied: evil.example: unlisted_name; to allow it, add to isolation.network.allow in " +
             fixture.folder() + "/fake.yaml: \"evil.example:443\"") != std::string::npos);
+  // Refused by the kernel, and known all the same.
+  CHECK(said.find("mcp-cordon: egress_denied: never.example:80: unlisted_port; to allow it, add to "
+                  "isolation.network.allow in " +
+                  fixture.folder() + "/fake.yaml: \"never.example:80\"") != std::string::npos);
+  CHECK(said.find("mcp-cordon: egress_denied: 169.254.169.254:80: unlisted_address\n") != std::string::npos);
   CHECK(allowed.connections == 1);
   CHECK(other.connections == 0);
   const std::string log = all_logs(fixture.folder() + "/home");

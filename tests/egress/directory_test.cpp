@@ -50,6 +50,22 @@ TEST_CASE("a door stands for one host") {
   CHECK(directory.target_of({ipv4(198, 19, 0, 1), 443}).rule == nullptr);
 }
 
+TEST_CASE("127.0.0.1 stands for localhost and for itself, each with its own ports") {
+  Rules all;
+  all.allow = {rule(HostKind::name, "localhost", {5432}, true), rule(HostKind::address, "127.0.0.1", {6379}, true)};
+  const Doors doors = plan_doors(all).value();
+  const Directory directory(all, doors);
+  CHECK(directory.address_of("localhost") == ipv4(127, 0, 0, 1));
+  const auto by_name = directory.target_of({ipv4(127, 0, 0, 1), 5432});
+  CHECK(by_name.host == "localhost");
+  CHECK(by_name.rule == &all.allow[0]);
+  CHECK(by_name.is_address);
+  const auto by_address = directory.target_of({ipv4(127, 0, 0, 1), 6379});
+  CHECK(by_address.host == "127.0.0.1");
+  CHECK(by_address.rule == &all.allow[1]);
+  CHECK(directory.target_of({ipv4(127, 0, 0, 1), 80}).rule == nullptr);
+}
+
 TEST_CASE("names below a wildcard get addresses of their own, up to a bound") {
   const Rules all = rules();
   const Doors doors = plan_doors(all).value();

@@ -2,8 +2,10 @@
 #include "egress/plan.hpp"
 
 #include <doctest/doctest.h>
+
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <algorithm>
 
 #include <set>
 
@@ -85,13 +87,13 @@ TEST_CASE("addresses of names stay in their half of the pool and off its edges; 
   CHECK(more.error().code == Errc::policy_invalid);
 }
 
-TEST_CASE("an address of the pool cannot be allowed; a proxy has no doors") {
+TEST_CASE("an address of the pool cannot be allowed; a proxy has one door") {
   Rules rules;
   rules.allow = {rule(HostKind::address, "198.18.1.1", {443}, true)};
   CHECK(!plan_doors(rules));
   rules.allow = {rule(HostKind::name, "a.test", {443})};
   rules.mode = EgressMode::proxy;
-  CHECK(plan_doors(rules) == Doors());
+  CHECK(plan_doors(rules) == Doors{.listen = {{kProxy, kProxyPort}}});
 }
 
 TEST_CASE("the place of our own resolver cannot be allowed") {
@@ -118,9 +120,29 @@ TEST_CASE("what is handed over has to be what was planned") {
   CHECK(!take_handover(doors, message, descriptors(4)));
   CHECK(!take_handover(doors, message, descriptors(6)));
   MessageBytes other = message;
-  other[4] = std::byte{2};
+  other[4] = std::byte{1};
   CHECK(!take_handover(doors, other, descriptors(5)));
   CHECK(!take_handover(doors, std::span(message).first(15), descriptors(5)));
+  CHECK(!sockets->watch);
+
+  const MessageBytes watched = handover_bytes(doors, Watch::there);
+  const auto more = take_handover(doors, watched, descriptors(6));
+  REQUIRE(more);
+  CHECK(more->agent);
+  CHECK(more->watch);
+  CHECK(!take_handover(doors, watched, descriptors(5)));
+}
+
+TEST_CASE("programs find listed names in a file, and localhost where they look for it") {
+  Rules rules;
+  rules.allow = {rule(HostKind::name, "a.test", {443}), rule(HostKind::name, "localhost", {5432}, true),
+                 rule(HostKind::wildcard, "b.test", {443}), rule(HostKind::name, "c.test", {443})};
+  const Doors doors = plan_doors(rules).value();
+  CHECK(hosts_text(doors) == "198.18.1.1 a.test\n198.18.1.2 c.test\n");
+  CHECK(std::ranges::find(doors.listen, Door{ipv4(127, 0, 0, 1), 5432}) != doors.listen.end());
+  CHECK(doors.routes.empty());
+  rules.allow = {rule(HostKind::name, "localhost", {53}, true)};
+  CHECK(!plan_doors(rules));
 }
 
 TEST_CASE("requests to the agent and its replies survive the way; anything else is refused") {

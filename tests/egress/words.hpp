@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "egress/plan.hpp"
+
 namespace cordon::egress::test {
 
 inline std::vector<std::byte> bytes(std::string_view text) {
@@ -53,6 +55,13 @@ inline std::string records(std::string_view message, std::size_t size = 16'384) 
 inline std::string hello(std::string_view host) {
   return records(
       hello_message(extension(0x000a, number(0x0002001d, 4)) + server_name(host) + extension(0x002b, "\x02\x03\x04")));
+}
+
+// The kernel's answer to a connection where nobody listens: IPv4, TCP, RST and ACK, number 0.
+inline std::string refusal(Ipv4 from, std::uint16_t port) {
+  return number(0x4500, 2) + number(40, 2) + number(0x00004000, 4) + number(0x40060000, 4) + number(from.value, 4) +
+         number(from.value, 4) + number(port, 2) + number(40'000, 2) + number(0, 4) + number(77, 4) +
+         number(0x5014, 2) + number(0, 6);
 }
 
 }  // namespace cordon::egress::test

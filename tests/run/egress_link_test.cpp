@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "egress/words.hpp"
+#include "run/egress_questions.hpp"
 #include "run/egress_world.hpp"
 
 using namespace cordon;
@@ -152,6 +153,101 @@ TEST_CASE("sni: flag lets it through and writes it down") {
   });
   CHECK(answer == hello("b.test"));
   CHECK(world.count({"\"decision\":\"flagged\"", "sni_mismatch"}) == 1);
+}
+
+TEST_CASE("an answer that led somewhere is good for some seconds, and its addresses are judged each time") {
+  OutsideServer server(echo);
+  World world;
+  const std::uint16_t closed = port_of(bound(SOCK_STREAM, World::door(201), 0).get());
+  world.allow(HostKind::name, "a.test", server.port());
+  world.allow(HostKind::name, "a.test", closed);
+  SUBCASE("the same host") { world.limits.answer_ms = 3'600'000; }
+  SUBCASE("later") { world.limits.answer_ms = 0; }
+  const int kept = world.limits.answer_ms > 0 ? 1 : 2;
+  std::string heard;
+  const auto visit = [&](egress::Ipv4 door, std::uint16_t port) {
+    const Socket client = Socket::to(door, port);
+    client.say("\x01");
+    client.say_end();
+    heard += client.hear() + " ";
+  };
+  int first = 0;
+  int second = 0;
+  world.run([&] {
+    visit(World::door(1), server.port());
+    visit(World::door(1), server.port());
+    first = world.lookups;
+    visit(World::door(2), closed);  // nobody there: what was known is forgotten
+    second = world.lookups;
+    visit(World::door(1), server.port());
+  });
+  CHECK(heard == "\x01 \x01 RESET \x01 ");
+  CHECK(first == kept);
+  CHECK(world.lookups > second);
+}
+
+TEST_CASE("what one rule may connect to by a kept answer, another may not") {
+  OutsideServer server(echo);
+  OutsideServer other(echo);
+  World world;
+  world.limits.answer_ms = 3'600'000;
+  world.allow(HostKind::name, "a.test", server.port());
+  world.allow(HostKind::name, "a.test", other.port(), false);
+  std::string good;
+  std::string bad;
+  world.run([&] {
+    const Socket first = Socket::to(World::door(1), server.port());
+    first.say("\x01");
+    first.say_end();
+    good = first.hear();
+    const Socket second = Socket::to(World::door(2), other.port());
+    second.say("\x01");
+    bad = second.hear();
+  });
+  CHECK(good == "\x01");
+  CHECK(bad == "RESET");
+  CHECK(world.lookups == 1);
+  CHECK(other.connections == 0);
+  CHECK(
+      world.said("it is listed, but not with `private: true`; to allow addresses of that kind, write its entry of "
+                 "isolation.network.allow in p.yaml as {host: a.test, ports: [" +
+                 std::to_string(other.port()) + "], private: true}"));
+}
+
+TEST_CASE("what the kernel refuses inside is written down, with what would allow it") {
+  World world;
+  world.allow(HostKind::name, "a.test", 443);
+  std::array<int, 2> ends = {-1, -1};
+  REQUIRE(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
+  const UniqueFd kernel(ends[0]);
+  world.watch = UniqueFd(ends[1]);
+  const auto tell = [&](egress::Ipv4 from, std::uint16_t port) {
+    const std::string packet = egress::test::refusal(from, port);
+    REQUIRE(::send(kernel.get(), packet.data(), packet.size(), 0) == static_cast<ssize_t>(packet.size()));
+  };
+  world.run([&] {
+    tell(World::door(1), 8080);
+    tell(egress::ipv4(10, 1, 2, 3), 5432);
+    tell(egress::ipv4(169, 254, 169, 254), 80);
+    tell(egress::ipv4(8, 8, 8, 8), 53);
+    tell(egress::ipv4(198, 18, 9, 9), 443);
+    // Answered in turn, so that all of these were read by then.
+    ask_udp(world.dns_port, query("b.test"));
+    ask_udp(world.dns_port, query("c.test"));
+  });
+  CHECK(world.count(
+            {"\"decision\":\"denied\"", "egress_denied", "unlisted_port", "\"host\":\"a.test\",\"port\":8080"}) == 1);
+  CHECK(world.count({"\"decision\":\"denied\"", "unlisted_address", "\"host\":\"10.1.2.3\",\"port\":5432"}) == 1);
+  CHECK(world.count({"unlisted_address", "169.254.169.254"}) == 1);
+  CHECK(world.count({"unlisted_address", "8.8.8.8"}) == 1);
+  CHECK(world.count({"unlisted_address", "198.18.9.9"}) == 1);
+  CHECK(
+      world.said("egress_denied: a.test:8080: unlisted_port; to allow it, add to isolation.network.allow in p.yaml: "
+                 "\"a.test:8080\""));
+  CHECK(
+      world.said("10.1.2.3:5432: unlisted_address; to allow it, add to isolation.network.allow in p.yaml: {host: "
+                 "10.1.2.3, ports: [5432], private: true}"));
+  CHECK(!world.said("169.254.169.254:80: unlisted_address;"));
 }
 
 TEST_CASE("a name that is made to point inwards is not followed, and no answer is kept") {

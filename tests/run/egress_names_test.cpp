@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "egress/words.hpp"
+#include "run/egress_questions.hpp"
 #include "run/egress_world.hpp"
 
 using namespace cordon;
@@ -15,27 +16,6 @@ using egress::test::number;
 using egress::test::vector;
 
 namespace {
-
-std::string query(std::string_view dotted, std::size_t type = 1) {
-  std::string out = number(0x4242, 2) + number(0x0100, 2) + number(1, 2) + number(0, 6);
-  while (!dotted.empty()) {
-    const std::size_t dot = std::min(dotted.find('.'), dotted.size());
-    out += vector(dotted.substr(0, dot), 1);
-    dotted.remove_prefix(std::min(dot + 1, dotted.size()));
-  }
-  return out + std::string(1, '\0') + number(type, 2) + number(1, 2);
-}
-
-std::string ask_udp(std::uint16_t port, const std::string& message) {
-  const Socket socket(UniqueFd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
-  const sockaddr_in where = at(World::door(250), port);
-  ::connect(socket.fd(), reinterpret_cast<const sockaddr*>(&where), sizeof where);
-  socket.say(message);
-  return socket.hear(1);
-}
-
-int code(const std::string& answer) { return answer.size() < 12 ? -1 : answer[3] & 0xf; }
-std::string address(const std::string& answer) { return answer.size() < 4 ? "" : answer.substr(answer.size() - 4); }
 
 // Plays the agent: binds where it is asked to, but on loopback. `misbehave`: answers with a door elsewhere.
 void play_agent(int fd, int requests, bool misbehave) {

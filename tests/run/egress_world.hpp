@@ -181,7 +181,9 @@ class World {
   std::vector<std::string> notices = {};
   bool log_works = true;
   UniqueFd agent = {};
+  UniqueFd watch = {};
   std::uint16_t dns_port = 0;
+  std::uint16_t proxy_port = 0;  // of mode: proxy, at door()
 
   void allow(egress::HostKind kind, std::string host, std::uint16_t port, bool private_addresses = true) {
     egress::Rule rule;
@@ -252,8 +254,12 @@ class World {
     out.limits = limits;
     out.policy_file = "p.yaml";
     std::uint8_t next = 1;
+    if (rules.mode == egress::EgressMode::proxy) {
+      out.sockets.listeners.push_back({bound(SOCK_STREAM | SOCK_NONBLOCK, door(), 0), door(), 0});
+      proxy_port = port_of(out.sockets.listeners.front().fd.get());
+    }
     for (const egress::Rule& rule : rules.allow) {
-      if (rule.kind == egress::HostKind::wildcard) {
+      if (rules.mode == egress::EgressMode::proxy || rule.kind == egress::HostKind::wildcard) {
         continue;
       }
       const egress::Ipv4 address =
@@ -269,6 +275,7 @@ class World {
     dns_port = port_of(out.sockets.dns_udp.get());
     out.sockets.dns_tcp = bound(SOCK_STREAM | SOCK_NONBLOCK, door(250), dns_port);
     out.sockets.agent = std::move(agent);
+    out.sockets.watch = std::move(watch);
     out.resolver = [this](Loop& loop) { return std::make_unique<FakeResolver>(loop, lookup, lookups); };
     return out;
   }

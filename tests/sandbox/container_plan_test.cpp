@@ -115,8 +115,8 @@ TEST_CASE("with allowed hosts a container has no other network, and our resolver
     CHECK(line.find(" --network none ") != std::string::npos);
     CHECK(line.find(" --cap-drop ALL ") != std::string::npos);
     CHECK(line.find("--cap-add") == std::string::npos);
-    CHECK(line.find(" --mount type=bind,source={folder}/resolv.conf,target=/etc/resolv.conf,readonly ") !=
-          std::string::npos);
+    CHECK(line.find(" --mount type=bind,source={folder}/resolv.conf,target=/etc/resolv.conf,readonly "
+                    "--mount type=bind,source={folder}/hosts,target=/etc/hosts,readonly ") != std::string::npos);
     CHECK(find_guarantee(plan, "network.hosts")->strength == Strength::enforced);
     CHECK(find_guarantee(plan, "network.names")->strength == Strength::enforced);
     CHECK(plan.network.doors.listen.size() == 1);

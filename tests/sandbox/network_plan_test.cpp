@@ -112,6 +112,7 @@ TEST_CASE("the resolver file points at lo, with patience where somebody answers"
         "nameserver 127.0.0.1\noptions timeout:2 attempts:2\n");
   CHECK(content_of(plan_of(simple_spec()), "/etc/resolv.conf") ==
         "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n");
+  CHECK(content_of(plan_of(spec_with({kApi, kWild})), "/etc/hosts").ends_with("::1 localhost\n198.18.1.1 api.test\n"));
   CHECK(content_of(plan_of(spec_with({kApi})), "/etc/nsswitch.conf").find("hosts: files dns\n") != std::string::npos);
 }
 
@@ -132,6 +133,20 @@ TEST_CASE("named hosts are enforced; wildcards and unlooked-at names are partial
   CHECK(network_of(plan_of(simple_spec())) == "network enforced; network.outside enforced");
 }
 
+TEST_CASE("a proxy has one door, is partial, and accepted where doors are opened") {
+  for (const BackendChoice backend : {BackendChoice::native, BackendChoice::bubblewrap}) {
+    LaunchSpec spec = spec_with({kApi, kWild}, backend);
+    spec.network.mode = egress::EgressMode::proxy;
+    const Plan plan = plan_of(spec);
+    CHECK(
+        network_of(plan) ==
+        "network partial proxy; network.outside enforced; network.hosts partial proxy; network.names partial wildcard");
+    CHECK(plan.network.doors == egress::Doors{.listen = {{egress::kProxy, egress::kProxyPort}}});
+    CHECK(content_of(plan, "/etc/resolv.conf") == "nameserver 127.0.0.1\noptions timeout:2 attempts:2\n");
+    CHECK(content_of(plan, "/etc/hosts").find("api.test") == std::string::npos);
+  }
+}
+
 TEST_CASE("a backend that opens no doors is refused, whatever is required") {
   for (const Backend* backend : backends()) {
     if (backend->choice == BackendChoice::native || backend->choice == BackendChoice::bubblewrap ||
@@ -145,8 +160,11 @@ TEST_CASE("a backend that opens no doors is refused, whatever is required") {
     spec.from_template = true;
     test::give_image(spec);
     CAPTURE(backend->name);
-    CHECK(refusal(spec).find("requirement network.hosts is not enforced (asked for by isolation.network): reason "
-                             "not_offered") != std::string::npos);
+    for (const egress::EgressMode mode : {egress::EgressMode::transparent, egress::EgressMode::proxy}) {
+      spec.network.mode = mode;
+      CHECK(refusal(spec).find("requirement network.hosts is not enforced (asked for by isolation.network): reason "
+                               "not_offered") != std::string::npos);
+    }
   }
 }
 
@@ -154,10 +172,6 @@ TEST_CASE("what contradicts hosts, or cannot be had, is refused with what to do"
   LaunchSpec strict = spec_with({kApi});
   strict.strict_syscalls = true;
   CHECK(refusal(strict).find("isolation.syscalls: strict leaves out what reaching a host needs") != std::string::npos);
-
-  LaunchSpec proxy = spec_with({kApi});
-  proxy.network.mode = egress::EgressMode::proxy;
-  CHECK(refusal(proxy).find("network.hosts") != std::string::npos);
 
   HostFacts facts = able_host();
   facts.bubblewrap.setuid = true;

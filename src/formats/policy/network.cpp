@@ -200,12 +200,8 @@ policy::Network read_network(Faults& faults, const yaml::Node& node, NetworkRead
   }
   section.choice<SniCheck>("sni", out.sni,
                            {{"match", SniCheck::match}, {"flag", SniCheck::flag}, {"off", SniCheck::off}});
-  if (reader == NetworkReader::policy) {
-    section.choice<NetworkMode>("mode", out.mode, {{"transparent", NetworkMode::transparent}}, {"proxy"});
-  } else {
-    section.choice<NetworkMode>("mode", out.mode,
-                                {{"transparent", NetworkMode::transparent}, {"proxy", NetworkMode::proxy}});
-  }
+  section.choice<NetworkMode>("mode", out.mode,
+                              {{"transparent", NetworkMode::transparent}, {"proxy", NetworkMode::proxy}});
   out.allow = Reader(faults, reader).read(allow->value);
   return out;
 }

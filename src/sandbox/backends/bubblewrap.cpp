@@ -120,13 +120,16 @@ Result<Plan> make_plan(const LaunchSpec& spec, const HostFacts& facts) {
   plan->own_namespaces = true;
   plan->landlock_abi = facts.landlock_abi;
   choose_filter(*plan, spec, facts);
-  Statements statements =
-      isolated_statements(spec, facts, text::cat("bubblewrap ", facts.bubblewrap.version), plan->view);
   if (facts.bubblewrap.setuid && plan->network.hosts()) {
     // Its namespaces are root's, and nobody else opens a door in them.
-    statements.lacks("network.hosts", Strength::no, "not_offered", "take the set-id bit from bwrap, or use native");
+    return std::unexpected(to_error({.backend = plan->backend,
+                                     .requirement = "network.hosts",
+                                     .because = "isolation.network",
+                                     .reason = "not_offered",
+                                     .hint = "take the set-id bit from bwrap, or use native"}));
   }
-  plan->guarantees = statements.complete(spec);
+  plan->guarantees =
+      isolated_statements(spec, facts, text::cat("bubblewrap ", facts.bubblewrap.version), plan->view).complete(spec);
   plan->steps.outer = {Step::session, Step::descriptors};
   const std::vector<Step> places = place_steps(*plan);
   plan->steps.outer.insert(plan->steps.outer.end(), places.begin(), places.end());

@@ -34,7 +34,7 @@ constexpr std::string_view kNamePrefix = "mcp-cordon-";
 constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::size_t kRandomBytes = 8;
 
-constexpr std::array<const char*, 4> kFiles = {"socket", "seccomp.json", "nothing", "resolv.conf"};
+constexpr std::array<const char*, 5> kFiles = {"socket", "seccomp.json", "nothing", "resolv.conf", "hosts"};
 constexpr std::array<const char*, 3> kFolders = {"empty", "grants", "root"};
 
 std::string random_word() {
@@ -173,6 +173,11 @@ Outcome make_container_folder(Stage& stage) {
   if (stage.plan.network.hosts()) {
     const std::string resolver = egress::resolver_text(stage.plan.network.rules);
     if (auto put = put_file(stage, "resolv.conf", resolver, 0444); !put) {
+      return put;
+    }
+    const std::string hosts = text::cat("127.0.0.1 localhost ", stage.plan.hostname, "\n::1 localhost\n",
+                                        egress::hosts_text(stage.plan.network.doors));
+    if (auto put = put_file(stage, "hosts", hosts, 0444); !put) {
       return put;
     }
   }

@@ -143,7 +143,12 @@ Outcome hand_out(const Stage& stage, const std::vector<UniqueFd>& sockets, int a
   if (agent >= 0) {
     numbers.push_back(agent);
   }
-  egress::MessageBytes bytes = egress::handover_bytes(stage.plan.network.doors);
+  const UniqueFd watch = numbers.size() < egress::kMostDescriptors ? open_watch() : UniqueFd();
+  if (watch) {
+    numbers.push_back(watch.get());
+  }
+  egress::MessageBytes bytes =
+      egress::handover_bytes(stage.plan.network.doors, watch ? egress::Watch::there : egress::Watch::none);
   std::vector<char> control(CMSG_SPACE(numbers.size() * sizeof(int)));
   iovec part = {.iov_base = bytes.data(), .iov_len = bytes.size()};
   msghdr message = {};

@@ -18,6 +18,8 @@ namespace cordon::sandbox::stage {
 // per door, in this order.
 std::expected<std::vector<UniqueFd>, Failure> open_doors(const egress::Doors& doors);
 std::expected<UniqueFd, Failure> open_door(egress::Door door);
+// Sees what the kernel refuses in this namespace. Invalid where it cannot be had: then that leaves no record.
+UniqueFd open_watch();
 
 // What a process of ours tells the one that waits for it, once: fine, or what went wrong.
 struct Word {

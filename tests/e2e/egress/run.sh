@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Allowed hosts, end to end: real clients, the real broker, TLS servers in a network namespace of the test's own, names
 # from a hosts file that only this test sees. usage: run.sh caller|user BACKEND PROGRAM STAGE [MUSL_CLIENT]
-# A client that is not installed is skipped. Nothing leaves the namespace: it has lo alone.
+# Once with hosts that are reached by their names and once by a proxy. A client that is not installed is skipped. Nothing
+# leaves the namespace: it has lo alone.
 set -eu
 who=$1 backend=$2 program=$3 stage=$4 musl=${5:-}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -48,29 +49,52 @@ done
 curl -s --retry 100 --retry-delay 0 --retry-connrefused -m 30 http://127.77.0.1:8080/ >/dev/null
 chmod -R u=rwX,go=rX "$place"
 
+# What a configuration would hold: for podman an image that has these programs alone.
+command="/bin/sh, $place/data/clients.sh, $place/data"
+filesystem="{runtime: [PRESET], read: [$place/data]}"
+if [ "$backend" = podman ]; then
+  [ "$who" = caller ] || skip 'images are made as root only'
+  for tool in podman busybox; do
+    command -v $tool >/dev/null 2>&1 || skip "$tool is not installed"
+  done
+  mkdir -p "$place/root/bin" "$place/root/tmp" "$place/root/etc"
+  cp "$(command -v busybox)" "$place/root/bin/busybox"
+  for name in sh tr; do
+    ln -s busybox "$place/root/bin/$name"
+  done
+  cp -r "$place/data" "$place/root/data"
+  tar --numeric-owner --owner=0 --group=0 -C "$place/root" -cf "$place/root.tar" .
+  tag=localhost/mcp-cordon-egress-$$
+  podman import -q "$place/root.tar" "$tag:1" >/dev/null 2>&1 || skip 'podman cannot import an image'
+  trap 'podman rmi -f "$tag:1" >/dev/null 2>&1; rm -rf "$place"' EXIT
+  command="docker, run, -i, --rm, \"$tag@$(podman image inspect --format '{{.Digest}}' "$tag:1")\", /bin/sh, /data/clients.sh, /data"
+  filesystem='{}'
+fi
+
 as=
 if [ "$who" = user ]; then
   chown 54321:54321 "$place/home"
   as='setpriv --reuid 54321 --regid 54321 --clear-groups --inh-caps=-all'
 fi
 
-# SNI BROWSER PRESET: one session; what the clients say goes to stdout.
+# SNI BROWSER PRESET MODE: one session; what the clients say goes to stdout.
 session() {
   cat >"$place/home/clients.yaml" <<POLICY
 version: 1
 server: clients
 launch:
-  command: [/bin/sh, $place/data/clients.sh, $place/data]
-  environment: {set: {BROWSER: "$2"}}
+  command: [$command]
+  environment: {set: {BROWSER: "$2", EGRESS: "$4"}}
 isolation:
   backend: $backend
-  filesystem: {runtime: [$3], read: [$place/data]}
+  filesystem: $(echo "$filesystem" | sed "s/PRESET/$3/")
   network:
     allow:
       - {host: api.test, ports: [443, 8443, 8080], private: true}
       - {host: "*.wild.test", ports: [443], private: true, reason: test}
       - "rebound.test:443"
     sni: $1
+    mode: $4
   require: [filesystem, network, processes, syscalls, environment, descriptors, devices]
 catalog: {missing: flag}
 POLICY
@@ -100,15 +124,26 @@ judge() {
     failed=1
   fi
 }
-session match no system >"$place/one.log"
+session match no system transparent >"$place/one.log"
 judge "$place/one.log"
+# Refused by the kernel, and told all the same.
+for line in 'other.test: unlisted_name; to allow it' 'api.test:8444: unlisted_port; to allow it' \
+  '169.254.169.254:80: unlisted_address' 'rebound.test:443 (127.77.0.1): loopback_address; it is listed, but not with `private: true`'; do
+  grep -qF "mcp-cordon: egress_denied: $line" "$place/one.log" || { echo "not told: $line"; failed=1; }
+done
+session match no system proxy >"$place/proxy.log"
+judge "$place/proxy.log"
+for line in 'other.test:443: unlisted_name; to allow it' 'api.test: not_by_proxy' 'api.test:8444: unlisted_port' \
+  'rebound.test:443 (127.77.0.1): loopback_address'; do
+  grep -qF "mcp-cordon: egress_denied: $line" "$place/proxy.log" || { echo "not told: $line"; failed=1; }
+done
 # Nobody was asked to relay.
 if grep CONNECT "$place/http.log"; then
   failed=1
 fi
-if command -v chromium >/dev/null 2>&1; then
+if [ "$backend" != podman ] && command -v chromium >/dev/null 2>&1; then
   # A browser hides a part of its hello always (ECH).
-  session flag yes browser >"$place/two.log"
+  session flag yes browser transparent >"$place/two.log"
   grep 'chromium' "$place/two.log" || true
   grep -q '^\[clients\] ok chromium' "$place/two.log" || { cat "$place/two.log"; failed=1; }
 fi

@@ -111,7 +111,7 @@ TEST_CASE("a network is none or allows something") {
   CHECK(has(read("{alow: []}").faults, "unknown key 'alow'"));
   CHECK(has(read("host").faults, "isolation.network must be none or a mapping, not 'host'"));
   CHECK(has(read("{allow: [\"a.test:443\"], sni: of}").faults, "sni"));
-  CHECK(has(read("{allow: [\"a.test:443\"], mode: proxy}").faults, "not supported by this version"));
+  CHECK(read("{allow: [\"a.test:443\"], mode: proxy}").network.mode == policy::NetworkMode::proxy);
   CHECK(read("{allow: [\"a.test:443\"], mode: proxy}", NetworkReader::ceiling).network.mode ==
         policy::NetworkMode::proxy);
   std::string many;
