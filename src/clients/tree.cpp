@@ -7,6 +7,13 @@
 
 namespace cordon::clients {
 
+Node::Node() = default;
+Node::Node(const Node& other) = default;
+Node::Node(Node&& other) noexcept = default;
+Node& Node::operator=(const Node& other) = default;
+Node& Node::operator=(Node&& other) noexcept = default;
+Node::~Node() = default;
+
 std::size_t count(const Node& object, std::string_view key) {
   return static_cast<std::size_t>(std::ranges::count(object.members, key, &Member::key));
 }

@@ -28,11 +28,19 @@ enum class NodeKind : std::uint8_t { scalar, string, array, object };
 struct Member;
 
 struct Node {
+  // Out of line, because Member is not known yet.
+  Node();
+  Node(const Node& other);
+  Node(Node&& other) noexcept;
+  Node& operator=(const Node& other);
+  Node& operator=(Node&& other) noexcept;
+  ~Node();
+
   NodeKind kind = NodeKind::scalar;
   Span span = {};          // of the value as written; empty for a table of TOML that no single place holds
   std::string value = {};  // string: decoded; scalar: as written
   std::vector<Node> elements = {};
-  std::vector<Member> members = {};  // in the order of the text, duplicates included
+  std::vector<Member> members;  // in the order of the text, duplicates included
   // TOML: how a table or array came to be, which decides whether it may be continued.
   enum class Made : std::uint8_t { value, implied, dotted, header, list };
   Made made = Made::value;
