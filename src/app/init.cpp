@@ -61,6 +61,26 @@ std::vector<std::string> mounted(const clients::PackageSpec& package) {
   return out;
 }
 
+// `docker run -e NAME` hands on what the client's config sets, or its surroundings.
+std::vector<std::string> handed_on(const clients::PackageSpec& package) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < package.options.size(); ++i) {
+    const std::string& word = package.options[i];
+    std::string name;
+    if ((word == "-e" || word == "--env") && i + 1 < package.options.size()) {
+      name = package.options[i + 1];
+    } else if (word.starts_with("--env=")) {
+      name = word.substr(6);
+    } else if (word.starts_with("-e") && word.size() > 2) {
+      name = word.substr(2);
+    }
+    if (!name.empty() && name.find('=') == std::string::npos) {
+      out.push_back(std::move(name));
+    }
+  }
+  return out;
+}
+
 bool is_interpreter(std::string_view program) {
   return program.starts_with("python") || program == "node" || program == "nodejs" || program == "bun" ||
          program == "deno" || program == "ruby" || program == "perl" || program == "php" || program == "sh" ||
@@ -133,7 +153,8 @@ std::vector<std::string> command_warnings(const InitRequest& request) {
   }
   const bool placeholder = std::ranges::any_of(request.command, clients::has_placeholder);
   if (placeholder) {
-    out.emplace_back("the client fills in ${…} in the command, so the policy takes the command from the client");
+    out.emplace_back(
+        "the client fills in ${NAME} and its like in the command, so the policy takes the command from the client");
   }
   if (!request.cwd.empty()) {
     out.push_back(text::cat("the working directory ", text::printable(request.cwd, 300),
@@ -156,6 +177,10 @@ Result<NewPolicy> prepare_policy(const Caller& caller, const InitRequest& reques
   starter.package = clients::detect(request.command);
   starter.environment = request.environment;
   starter.environment_file = request.environment_file;
+  if (starter.package && starter.package->kind == clients::PackageKind::oci) {
+    const std::vector<std::string> names = handed_on(*starter.package);
+    starter.environment.insert(starter.environment.end(), names.begin(), names.end());
+  }
   starter.paths = named_paths(caller, starter);
   NewPolicy out;
   out.name = request.name;

@@ -41,20 +41,23 @@ void add_launch(const Starter& starter, Lines& out) {
   out.emplace_back("launch:");
   if (starter.package && !is_image(starter)) {
     const PackageSpec& package = *starter.package;
-    out.push_back(text::cat("  # ", package.runner, " fetches ", comment(package.written),
-                            package.pinned ? "" : ", whatever version that is today,",
-                            " when it starts, and finds no network here. Install the"));
-    out.push_back("  # package, and name its program and entry file in its place, here and in the client's config.");
+    out.push_back(text::cat("  # ", package.runner, " fetches ", comment(package.written), " at every start",
+                            package.pinned ? "" : ", in whatever version that is then", "."));
+    out.emplace_back(
+        "  # A server finds no network here: install the package, and name its program and entry file instead, here");
+    out.emplace_back("  # and in the client's config.");
   }
   if (is_image(starter) && !starter.package->pinned) {
-    out.push_back(
-        "  # An image is named by its digest, NAME@sha256:…; without one it is whatever the name means today, and");
-    out.push_back("  # is not started.");
+    out.emplace_back(
+        "  # An image is named by its digest, NAME@sha256:DIGEST. Without one it is whatever the name means on the "
+        "day,");
+    out.emplace_back("  # and is not started.");
   }
   out.push_back(text::cat("  command: ", list(starter.command)));
   if (from_client(starter)) {
     out.push_back(
-        "  # The client fills in ${…} before it starts this, so its own words count. No secrets are given to such a");
+        "  # The client fills in ${NAME} and its like before it starts this, so its own words count. No secrets are "
+        "given to such a");
     out.push_back("  # launch; write the real values above and remove the next line to be strict about the command.");
     out.push_back("  command_from_client: true");
   }
@@ -74,7 +77,10 @@ void add_environment(const Starter& starter, const std::vector<std::string>& set
     return;
   }
   if (!pass.empty() || !secret.empty()) {
-    out.emplace_back("  # `pass` and `from_env` name what the client's config sets; the values stay there.");
+    out.emplace_back(
+        "  # `pass` and `from_env` name what the client's config sets; the values stay there. For review and capture, "
+        "set");
+    out.emplace_back("  # them in the shell.");
   }
   if (!starter.environment_file.empty()) {
     out.push_back(text::cat("  # It also reads ", comment(starter.environment_file),
