@@ -159,9 +159,10 @@ void collect(const Node& table, bool list, std::vector<std::string> path, std::v
     for (std::size_t i = 0; i < table.elements.size(); ++i) {
       std::vector<std::string> element = path;
       element.push_back(std::to_string(i));
-      const std::string name = text_of(table.elements[i], "name");
-      out.push_back(read_entry(name.empty() ? element.back() : name, table.elements[i], std::move(element),
-                               table.elements[i].span.begin));
+      std::string name = text_of(table.elements[i], "name");
+      name = name.empty() ? element.back() : name;
+      const std::size_t offset = table.elements[i].span.begin;
+      out.push_back(read_entry(std::move(name), table.elements[i], std::move(element), offset));
     }
     return;
   }
