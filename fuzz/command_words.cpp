@@ -23,7 +23,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto spec = clients::detect(command);
   CORDON_ASSERT(spec == clients::detect(command));
   if (spec) {
-    CORDON_ASSERT(!spec->written.empty() && text.find(spec->name) != std::string::npos);
+    const std::string words = text::join(clients::innermost(command), "\n");
+    CORDON_ASSERT(!spec->written.empty() && words.find(spec->written) != std::string::npos);
+    CORDON_ASSERT(spec->written.find(spec->name) != std::string::npos);
     CORDON_ASSERT(spec->arguments.size() < clients::innermost(command).size());
     if (spec->pinned) {
       CORDON_ASSERT(spec->registry && !spec->version.empty());

@@ -322,8 +322,10 @@ void read_specification(PackageSpec& spec) {
       return;
     case PackageKind::pypi:
       read_pypi(spec);
-      if (spec.name.empty()) {
+      if (spec.name.empty()) {  // no package at all
         spec.registry = false;
+        spec.pinned = false;
+        spec.version.clear();
       }
       return;
     case PackageKind::oci:
