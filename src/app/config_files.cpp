@@ -139,7 +139,7 @@ Status fill(int fd, const ConfigFile& file, std::string_view content, const std:
       ::fchown(fd, file.identity.owner, file.group) != 0) {
     return fail(Errc::file_unreadable, errno_text("fchown", errno), file.real, "its owner or group could not be kept");
   }
-  if (::fchmod(fd, file.identity.mode & 07777U) != 0 || ::fsync(fd) != 0) {
+  if (::fchmod(fd, file.identity.mode & 0777U) != 0 || ::fsync(fd) != 0) {
     return fail(Errc::file_unreadable, errno_text("fsync", errno), temporary);
   }
   // As late as can be: an app that wrote meanwhile must not lose what it wrote.

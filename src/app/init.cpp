@@ -156,6 +156,12 @@ std::vector<std::string> command_warnings(const InitRequest& request) {
     out.emplace_back(
         "the client fills in ${NAME} and its like in the command, so the policy takes the command from the client");
   }
+  const std::string program = request.command.empty() ? std::string() : request.command.front();
+  if (!placeholder && program.find('/') != std::string::npos && !program.starts_with('/')) {
+    out.push_back(
+        text::cat(text::printable(program, 300),
+                  " is looked for in no working directory: write its absolute path, here and in the client's config"));
+  }
   if (!request.cwd.empty()) {
     out.push_back(text::cat("the working directory ", text::printable(request.cwd, 300),
                             " is not used: write absolute paths, or launch.cwd in the policy"));

@@ -148,8 +148,8 @@ TEST_CASE("only the clients and servers that were named are looked at") {
 TEST_CASE("what is shown holds the whole command, no raw control characters, and no secret of the environment") {
   const Setup setup;
   const std::string long_word(9000, 'w');
-  setup.folder.file("project/.mcp.json", R"({"mcpServers":{"s":{"command":"x","args":["x\ny","a b",")" +
-                                             long_word + R"("],"env":{"API_KEY":"hunter2hunter2"}}}})");
+  setup.folder.file("project/.mcp.json", R"({"mcpServers":{"s":{"command":"x","args":["x\ny","a b",")" + long_word +
+                                             R"("],"env":{"API_KEY":"hunter2hunter2"}}}})");
   const WrapPlan plan = setup.plan();
   REQUIRE(plan.steps.size() == 1);
   const std::string shown = show_step(plan, plan.steps[0], Direction::wrap, {});
