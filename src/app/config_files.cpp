@@ -110,6 +110,10 @@ void read_entries(ConfigFile& file, const std::vector<clients::MemberPath>& tabl
   }
   file.tree = std::move(*tree);
   file.entries = clients::find_entries(file.tree, tables);
+  if (file.entries.size() > clients::kMaxServers) {
+    file.fault = text::cat(file.path, ": names more than ", clients::kMaxServers, " servers");
+    file.entries.clear();
+  }
 }
 
 Status write_all(int fd, std::string_view content, const std::string& path) {

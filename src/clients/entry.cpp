@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 
 #include "base/text.hpp"
 #include "clients/command_shape.hpp"
@@ -18,10 +19,9 @@ std::string text_of(const Node& object, std::string_view key) {
 
 // Anything said twice is read differently by different readers.
 void refuse_doubles(const Node& object, Entry& entry) {
-  for (const Member& member : object.members) {
-    if (count(object, member.key) > 1 && entry.fault.empty()) {
-      entry.fault = text::cat("'", text::printable(member.key, 100), "' stands there twice");
-    }
+  const std::set<std::string_view> doubled = doubled_keys(object);
+  if (!doubled.empty()) {
+    entry.fault = text::cat("'", text::printable(*doubled.begin(), 100), "' stands there twice");
   }
 }
 
@@ -166,10 +166,11 @@ void collect(const Node& table, bool list, std::vector<std::string> path, std::v
     }
     return;
   }
+  const std::set<std::string_view> doubled = doubled_keys(table);
   for (const Member& member : table.members) {
     path.push_back(member.key);
     Entry entry = read_entry(member.key, member.node, path, member.key_span.begin);
-    if (count(table, member.key) > 1) {
+    if (doubled.contains(member.key)) {
       entry.fault = "several servers have this name";
     }
     out.push_back(std::move(entry));
@@ -187,10 +188,11 @@ void walk(const Node& node, std::span<const std::string_view> table, std::vector
     }
     return;
   }
+  const std::set<std::string_view> here = doubled_keys(node);
   for (const Member& member : node.members) {
     if (table.front() == "*" || member.key == table.front()) {
       path.push_back(member.key);
-      walk(member.node, table.subspan(1), path, doubled || count(node, member.key) > 1, out);
+      walk(member.node, table.subspan(1), path, doubled || here.contains(member.key), out);
       path.pop_back();
     }
   }

@@ -164,6 +164,10 @@ class Reader {
   // The table below `table`; nullptr, after a fault, for what cannot be continued.
   Node* descend(Node& table, const KeyPart& part, Span statement, Made made) {
     Member* found = member_of(table, part.key);
+    if (found == nullptr && table.members.size() >= kMaxTableKeys) {
+      stop(part.span.begin, "too many keys in one table");
+      return nullptr;
+    }
     if (found == nullptr) {
       return &add_table(table, part, statement, made);
     }
@@ -207,6 +211,10 @@ class Reader {
 
   Node* named_table(Node& parent, const KeyPart& part, Span statement) {
     Member* found = member_of(parent, part.key);
+    if (parent.members.size() >= kMaxTableKeys) {
+      stop(part.span.begin, "too many keys in one table");
+      return table_;
+    }
     if (found == nullptr) {
       return &add_table(parent, part, statement, Made::header);
     }
@@ -222,6 +230,10 @@ class Reader {
 
   Node* list_element(Node& parent, const KeyPart& part, Span statement) {
     Member* found = member_of(parent, part.key);
+    if (found == nullptr && parent.members.size() >= kMaxTableKeys) {
+      stop(part.span.begin, "too many keys in one table");
+      return table_;
+    }
     Node& list = found == nullptr ? add_table(parent, part, statement, Made::list) : found->node;
     if (found != nullptr && list.made != Made::list) {
       stop(part.span.begin, text::cat("'", text::printable(part.key, 100), "' is defined already"));
@@ -258,6 +270,10 @@ class Reader {
     }
     if (member_of(*parent, parts.back().key) != nullptr) {
       stop(parts.back().span.begin, text::cat("'", text::printable(parts.back().key, 100), "' is defined already"));
+      return;
+    }
+    if (parent->members.size() >= kMaxTableKeys) {
+      stop(begin, "too many keys in one table");
       return;
     }
     parent->members.push_back({parts.back().key, parts.back().span, statement, own_line, std::move(read)});

@@ -23,6 +23,17 @@ const Member* find(const Node& object, std::string_view key) {
   return found != object.members.end() && count(object, key) == 1 ? &*found : nullptr;
 }
 
+std::set<std::string_view> doubled_keys(const Node& object) {
+  std::set<std::string_view> seen;
+  std::set<std::string_view> out;
+  for (const Member& member : object.members) {
+    if (!seen.insert(member.key).second) {
+      out.insert(member.key);
+    }
+  }
+  return out;
+}
+
 std::string place(std::string_view text, std::size_t offset) {
   offset = std::min(offset, text.size());
   const std::size_t before = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);

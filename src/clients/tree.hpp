@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +64,9 @@ struct Tree {
 const Member* find(const Node& object, std::string_view key);
 std::size_t count(const Node& object, std::string_view key);
 
+// Keys that stand in the object more than once.
+std::set<std::string_view> doubled_keys(const Node& object);
+
 // "12:5" of a byte offset: line and column in characters, both from 1.
 std::string place(std::string_view text, std::size_t offset);
 
@@ -76,5 +80,8 @@ Result<Tree> read_toml(std::string_view text, std::string_view file);
 
 inline constexpr std::size_t kMaxConfigBytes = 64'000'000;
 inline constexpr int kMaxConfigDepth = 200;
+// Of one config, and of one table of TOML: more is nobody's, and would only cost time.
+inline constexpr std::size_t kMaxServers = 1'000;
+inline constexpr std::size_t kMaxTableKeys = 20'000;
 
 }  // namespace cordon::clients

@@ -251,3 +251,19 @@ TEST_CASE("an empty text has no servers") {
   }
   CHECK(find_entries(tree_of({Syntax::toml, kToml}, "# nothing"), kToml).empty());
 }
+
+TEST_CASE("texts with very many keys take no time to speak of") {
+  std::string json = "{\"mcpServers\": {";
+  for (int i = 0; i < 200'000; ++i) {
+    json += "\"" + std::to_string(i) + "\": {\"command\": \"x\"},";
+  }
+  json += "}}";
+  CHECK(find_entries(tree_of({}, json), kJson).size() == 200'000);
+  std::string toml;
+  for (int i = 0; i < 30'000; ++i) {
+    toml += "k" + std::to_string(i) + " = 1\n";
+  }
+  const auto tree = read_toml(toml, "f");
+  REQUIRE_FALSE(tree.has_value());
+  CHECK(tree.error().detail == "too many keys in one table");
+}
