@@ -14,7 +14,7 @@ import tempfile
 import jsonschema
 import yaml
 
-program, root = sys.argv[1], pathlib.Path(sys.argv[2])
+program, root = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
 FORMATS = ["policy", "ceiling", "snapshot", "audit", "diff", "facts", "inventory"]
 failures = []
 
