@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two JSON texts, split at the first line end, as two definitions of one tool. Whatever they are, the forms are stable,
 // a definition equals itself, and relation, digest, places and typed changes agree with each other.
+// The second is also read as what an interface holds.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,6 +11,7 @@
 #include "core/catalog/compare.hpp"
 #include "core/catalog/definition_changes.hpp"
 #include "core/catalog/effects.hpp"
+#include "core/catalog/interface.hpp"
 #include "core/catalog/places.hpp"
 #include "core/json/read.hpp"
 #include "core/json/write.hpp"
@@ -59,6 +61,18 @@ void check_pair(const std::string& before, const std::string& after) {
   }
 }
 
+// As the content of an interface: what is said of it is canonical, and so is its summary.
+void check_interface(const std::string& result) {
+  const Result<json::Document> document = json::read(result, {});
+  if (!document) {
+    return;
+  }
+  const std::string facts = catalog::interface_facts(document->root());
+  CORDON_ASSERT(canonical_or_raw(facts) == facts);
+  const std::string summary = catalog::interface_summary("sha256:0", facts);
+  CORDON_ASSERT(canonical_or_raw(summary) == summary);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -69,5 +83,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_forms(before);
   check_forms(after);
   check_pair(before, after);
+  check_interface(after);
   return 0;
 }

@@ -5,10 +5,12 @@
 //
 // What must hold whatever comes: chunking does not matter; every line we write is one JSON object; a call goes to the
 // server only if it is of the one allowed tool, as reviewed, and after its record; no id is answered more often than it
-// was asked; the client's members under our prefix never reach the server; after Stop nothing comes.
+// was asked; the client's members under our prefix never reach the server; a question of the server reaches the client
+// under an id of ours, with the server's name in front, and gets at most one answer; after Stop nothing comes.
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,6 +81,35 @@ std::string shown(const gate::Action& action) {
   return out + "\n";
 }
 
+// An upper bound of how often a side asked each id: every line, and every element of a batch, that shows one.
+class Asked {
+ public:
+  void count(std::string_view bytes) {
+    stream_ += bytes;
+    for (std::size_t end = stream_.find('\n'); end != std::string::npos; end = stream_.find('\n')) {
+      const std::string line = stream_.substr(0, end);
+      stream_.erase(0, end + 1);
+      if (const auto document = json::read(line, {})) {
+        for (const json::Value element : document->root().elements()) {
+          ++asked_[element.find("id") ? json::canonical(element.find("id")) : ""];
+        }
+      }
+      if (const auto id = wire::scan_id(line).id) {
+        ++asked_[id->json()];
+      }
+    }
+  }
+  void answered(const wire::Message& message) {
+    CORDON_ASSERT(message.id.has_value());
+    CORDON_ASSERT(++answered_[message.id->json()] <= asked_[message.id->json()]);
+  }
+
+ private:
+  std::string stream_;
+  std::map<std::string, int> asked_;
+  std::map<std::string, int> answered_;
+};
+
 class Run {
  public:
   explicit Run(std::size_t chunk) : chunk_(chunk), session_(config()) {}
@@ -92,9 +123,8 @@ class Run {
 
  private:
   void feed(Side side, std::string_view bytes) {
-    if (side == Side::client) {
-      count_questions(bytes);
-    }
+    Asked& asked = side == Side::client ? client_ : server_;
+    asked.count(bytes);
     for (std::size_t i = 0; i < bytes.size(); i += chunk_) {
       note(session_.feed(side, bytes.substr(i, chunk_), now_));
     }
@@ -124,23 +154,6 @@ class Run {
         return note(session_.terminate(now_));
       default:
         return;
-    }
-  }
-
-  // An upper bound of how often each id was asked: every piece between LFs and commas of a batch that shows one.
-  void count_questions(std::string_view bytes) {
-    client_stream_ += bytes;
-    for (std::size_t end = client_stream_.find('\n'); end != std::string::npos; end = client_stream_.find('\n')) {
-      const std::string line = client_stream_.substr(0, end);
-      client_stream_.erase(0, end + 1);
-      if (const auto document = json::read(line, {})) {
-        for (const json::Value element : document->root().elements()) {
-          ++asked_[element.find("id") ? json::canonical(element.find("id")) : ""];
-        }
-      }
-      if (const auto id = wire::scan_id(line).id) {
-        ++asked_[id->json()];
-      }
     }
   }
 
@@ -180,6 +193,9 @@ class Run {
       CORDON_ASSERT(recorded_);
       recorded_ = false;
     }
+    if (message.kind == wire::MessageKind::result || message.kind == wire::MessageKind::error) {
+      server_.answered(message);
+    }
     CORDON_ASSERT(message.method.find("sampling") == std::string::npos);
     CORDON_ASSERT(!message.params.find("capabilities").find("sampling"));
     CORDON_ASSERT(!message.method.starts_with("prompts/") && !message.method.starts_with("resources/"));
@@ -188,16 +204,27 @@ class Run {
   void check_to_client(const std::string& line) {
     const wire::Message message = one_message(line);
     if (message.kind == wire::MessageKind::result || message.kind == wire::MessageKind::error) {
-      CORDON_ASSERT(message.id.has_value());
-      CORDON_ASSERT(++answered_[message.id->json()] <= asked_[message.id->json()]);
-      CORDON_ASSERT(!message.result.find("inputRequests"));
+      client_.answered(message);
+      for (const json::Member one : message.result.find("inputRequests").members()) {
+        check_question(one.value.find("method").string(), one.value.find("params"));
+      }
       for (const json::Value tool : message.result.find("tools").elements()) {
         // Only our own list answers have tools with our annotations; a call's result may carry any member.
         CORDON_ASSERT(!tool.find("annotations").find("readOnlyHint") || !wire::has_own_meta(tool));
       }
     } else if (message.kind == wire::MessageKind::request) {
-      CORDON_ASSERT(message.method == "ping");
+      CORDON_ASSERT(message.id->text().starts_with("mcp-cordon/t/q"));
+      CORDON_ASSERT(questions_.insert(std::string(message.id->text())).second);
+      if (message.method != "ping") {
+        check_question(message.method, message.params);
+      }
     }
+  }
+
+  static void check_question(const std::string& method, const json::Value& params) {
+    CORDON_ASSERT(method == "elicitation/create");
+    CORDON_ASSERT(params.find("message").string().starts_with("fake asks: "));
+    CORDON_ASSERT(params.find("_meta").find("dev.mcp-cordon/flagged").boolean());
   }
 
   std::size_t chunk_;
@@ -206,9 +233,9 @@ class Run {
   bool stopped_ = false;
   bool recorded_ = false;
   std::string trace_;
-  std::string client_stream_;
-  std::map<std::string, int> asked_;
-  std::map<std::string, int> answered_;
+  Asked client_;
+  Asked server_;
+  std::set<std::string> questions_;
 };
 
 }  // namespace

@@ -2,58 +2,21 @@
 #include "app/capture_twice.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
+#include "app/capture_attempts.hpp"
 #include "base/text.hpp"
 #include "core/catalog/compare.hpp"
 #include "core/catalog/variables.hpp"
 #include "core/gate/variable_view.hpp"
 #include "core/json/read.hpp"
+#include "formats/reports/words.hpp"
 
 namespace cordon::app {
 namespace {
 
 constexpr std::size_t kShown = 8;  // places per launch; the diff of two candidates shows all
-
-void set_variable(policy::Launch& launch, const std::string& name, const std::string& value) {
-  std::erase(launch.pass, name);
-  if (!launch.secrets.contains(name)) {
-    launch.set[name] = value;
-  }
-}
-
-// The caller's own zone or language could be the one that is tried.
-std::string other_than(const Caller& caller, const std::string& name, const char* first, const char* second) {
-  const auto own = caller.environment.find(name);
-  return own != caller.environment.end() && own->second == first ? second : first;
-}
-
-struct Attempt {
-  std::string label = {};
-  LoadedPolicy loaded;
-};
-
-std::vector<Attempt> attempts(const CaptureRequest& request) {
-  std::vector<Attempt> out;
-  out.push_back({"a second launch", request.loaded});
-  Attempt place{"another HOME and working directory", request.loaded};
-  // Backends without a view of their own know no other HOME than the kept one.
-  using policy::Backend;
-  const Backend backend = place.loaded.policy.isolation.backend;
-  if (backend == Backend::automatic || backend == Backend::native || backend == Backend::bubblewrap) {
-    place.loaded.policy.launch.home = policy::HomeMode::temporary;
-    place.loaded.policy.launch.cwd = place.loaded.policy.launch.cwd == "/tmp" ? "" : "/tmp";
-    out.push_back(std::move(place));
-  }
-  Attempt time{"another time zone and language", request.loaded};
-  // Half the globe away, so that the date differs for most of the day.
-  set_variable(time.loaded.policy.launch, "TZ", other_than(request.caller, "TZ", "Etc/GMT+12", "Etc/GMT-14"));
-  for (const char* name : {"LANG", "LC_ALL"}) {
-    set_variable(time.loaded.policy.launch, name, other_than(request.caller, name, "de_DE.UTF-8", "ja_JP.UTF-8"));
-  }
-  out.push_back(std::move(time));
-  return out;
-}
 
 bool is_word(char c) { return c != ' ' && c != '\n' && c != '\t' && c != '"' && c != '(' && c != ')' && c != ','; }
 
@@ -72,7 +35,7 @@ std::string text_of(const std::string& json) {
 
 std::string describe_place(const catalog::ItemChange& change, const catalog::Place& place) {
   std::string line = text::cat("  ", change.item, change.name.empty() ? "" : " ", text::printable(change.name, 100),
-                               ' ', text::printable(place.pointer, 200));
+                               ' ', text::printable(formats::readable_pointer(place.pointer), 200));
   const std::string before = text_of(place.before);
   const std::string after = text_of(place.after);
   if (before.empty() || after.empty()) {
@@ -160,16 +123,50 @@ void mark_unstable(const policy::Policy& policy, Twice& twice) {
   }
 }
 
+void mark_today(const policy::Policy& policy, const std::vector<std::string>& spellings, Twice& twice) {
+  const catalog::VariableRules rules = gate::variable_rules(policy.catalog, {});
+  for (const std::string& day : spellings) {
+    const catalog::VariableRules looked_for = {{"today", {.known = day}}};
+    for (catalog::VariablePlace& place : catalog::places_of_known(looked_for, twice.candidate)) {
+      const bool varies = std::ranges::any_of(twice.candidate.variables, [&](const catalog::VariablePlace& known) {
+        return known.item == place.item && known.key == place.key && known.pointer == place.pointer;
+      });
+      if (varies) {
+        continue;
+      }
+      twice.today.push_back(text::cat(place.item, place.key.empty() ? "" : " ", text::printable(place.key, 100), ' ',
+                                      text::printable(formats::readable_pointer(place.pointer), 200), ": ", day));
+      std::vector<std::string> fitting;
+      for (const auto& [name, rule] : rules) {
+        if (policy.catalog.variables.at(name).kind == policy::Variable::Kind::date && rule.fits(rule, day)) {
+          fitting.push_back(name);
+        }
+      }
+      if (fitting.size() != 1) {
+        continue;
+      }
+      place.variable = fitting.front();
+      catalog::Snapshot marked = twice.candidate;
+      marked.variables.push_back(std::move(place));
+      std::ranges::sort(marked.variables);
+      if (catalog::check_places(marked)) {
+        catalog::seal(marked);
+        twice.candidate = std::move(marked);
+      }
+    }
+  }
+}
+
 Result<Twice> capture_twice(const CaptureRequest& request) {
   Result<catalog::Snapshot> first = capture_candidate(request);
   if (!first) {
     return std::unexpected(first.error());
   }
-  Twice out{std::move(*first), {}};
+  Twice out{.candidate = std::move(*first)};
   for (const Attempt& attempt : attempts(request)) {
     Variation variation{attempt.label, {}, {}};
     const Result<catalog::Snapshot> again = capture_candidate(
-        {request.caller, attempt.loaded, request.client_command, request.version, request.reviewed, request.own_files});
+        {request.caller, attempt.loaded, attempt.client_command, request.version, request.reviewed, request.own_files});
     if (again) {
       variation.changes = catalog::diff(out.candidate, *again).changes;
       std::erase_if(variation.changes, [](const catalog::ItemChange& change) { return change.item == "launch"; });
@@ -179,6 +176,7 @@ Result<Twice> capture_twice(const CaptureRequest& request) {
     out.variations.push_back(std::move(variation));
   }
   mark_unstable(request.loaded.policy, out);
+  mark_today(request.loaded.policy, spellings_of_day(std::time(nullptr)), out);
   return out;
 }
 
@@ -200,6 +198,12 @@ std::string describe(const Twice& twice) {
       out += shown > kShown ? text::cat("  and ", shown - kShown, " more\n") : std::string();
       out += "  If it means nothing, name it in the policy: catalog: {variables: {NAME: KIND}}, and capture again\n";
     }
+  }
+  for (const std::string& place : twice.today) {
+    out += text::cat("today's date stands in ", place, "\n");
+  }
+  if (!twice.today.empty()) {
+    out += "  The clock cannot be varied. If it is another one tomorrow: catalog: {variables: {NAME: date}}\n";
   }
   return out;
 }

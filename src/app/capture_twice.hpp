@@ -24,6 +24,7 @@ struct Variation {
 struct Twice {
   catalog::Snapshot candidate = {};  // of the first launch, which is the one that `run` would make
   std::vector<Variation> variations = {};
+  std::vector<std::string> today = {};  // where today's date stands, for a person
   bool stable() const;
 };
 
@@ -35,6 +36,9 @@ std::string describe(const Twice& twice);
 
 // Marks what differs between the launches and fits exactly one of the policy's variables as a place of it.
 void mark_unstable(const policy::Policy& policy, Twice& twice);
+
+// Looks for today's date, which no launch varies, and marks it where the policy has exactly one date.
+void mark_today(const policy::Policy& policy, const std::vector<std::string>& spellings, Twice& twice);
 
 // What a text looks like that differs: "a date", "a path", "a version", "a number", else "text".
 std::string_view kind_of_text(std::string_view text);

@@ -8,13 +8,20 @@
 #include "app/policy_lookup.hpp"
 #include "base/error.hpp"
 #include "core/catalog/catalog.hpp"
+#include "core/json/value.hpp"
 #include "core/policy/policy.hpp"
 
 namespace cordon::app {
 
 // Pure: a few lines for a person. Without a snapshot nothing is reviewed.
 std::string explain_tool(const policy::Policy& policy, const catalog::Snapshot* snapshot, const std::string& tool);
+// The same of one call: every rule that was looked at, and why it does or does not apply. Paths are judged by their
+// text.
+std::string explain_call(const policy::Policy& policy, const catalog::Snapshot* snapshot, const std::string& tool,
+                         const json::Value& arguments);
 
-Result<std::string> explain(const Caller& caller, const PolicyChoice& choice, const std::string& tool);
+// `arguments`: of a call; absent: of the tool, whatever they are.
+Result<std::string> explain(const Caller& caller, const PolicyChoice& choice, const std::string& tool,
+                            const json::Value& arguments = {});
 
 }  // namespace cordon::app

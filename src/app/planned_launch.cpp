@@ -178,6 +178,11 @@ Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunc
   return server;
 }
 
+void end_server(run::ServerProcess& server) {
+  end(server.pid, server.lifeline);
+  server = {};
+}
+
 Status confine_for_session(const sandbox::Plan& plan, pid_t child) {
   sandbox::OwnNeeds needs;
   // Where neither the kernel nor two guards end what the server leaves behind, we have to.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/catalog/compare.hpp"
+#include "core/catalog/interface.hpp"
 #include "core/catalog/variables.hpp"
 
 namespace cordon::app {
@@ -28,8 +29,10 @@ void carry_over(const Snapshot& base, Snapshot& candidate) {
     const PinnedTool* pinned = base.find(tool.name);
     if (pinned != nullptr && catalog::relate(pinned->definition, tool.definition) != catalog::Relation::changed) {
       std::string interface = std::move(tool.interface);
+      std::string about = std::move(tool.interface_facts);
       tool = *pinned;
       tool.interface = std::move(interface);
+      tool.interface_facts = std::move(about);
     }
   }
 }
@@ -84,7 +87,26 @@ void Review::offer_class(ReviewItem& item) const {
   const bool looks_worse = rank(item.proposal.effect) > rank(catalog::propose_effect(pinned->definition).effect);
   if (!looks_worse || rank(item.proposal.effect) <= rank(pinned->effect)) {
     item.effect = pinned->effect;
+    item.kept = pinned->when;
   }
+}
+
+std::vector<catalog::EffectCondition> ReviewItem::when() const {
+  const auto rank = [](std::string_view name) { return catalog::effect_rank(name).value_or(0); };
+  std::vector<catalog::EffectCondition> out;
+  if (conditions == Conditions::none) {
+    return out;
+  }
+  out = kept;
+  for (const catalog::ConditionalEffect& proposed : proposal.when) {
+    const bool known = std::ranges::any_of(out, [&](const catalog::EffectCondition& one) {
+      return one.argument == proposed.argument && one.value == proposed.value;
+    });
+    if (!known && (conditions == Conditions::all || rank(proposed.effect) > rank(effect))) {
+      out.push_back({proposed.argument, proposed.value, std::string(proposed.effect)});
+    }
+  }
+  return out;
 }
 
 std::string Review::whole_of(const catalog::ItemChange& change) const {
@@ -95,6 +117,10 @@ std::string Review::whole_of(const catalog::ItemChange& change) const {
   if (const auto list = catalog::list_kind_of_item(change.item)) {
     const catalog::PinnedItem* live = candidate_.find(*list, change.name);
     return live == nullptr ? std::string() : live->definition;
+  }
+  if (change.item == "interface") {
+    const PinnedTool* live = candidate_.find(change.name);
+    return live == nullptr ? std::string() : catalog::interface_summary(live->interface, live->interface_facts);
   }
   if (change.item == "server_info") {
     return candidate_.server_info;
@@ -129,6 +155,7 @@ void Review::add_unchanged_tools(ReviewScope scope) {
     item.change.severity = catalog::Severity::info;
     item.change.places.push_back({.before = tool.definition, .after = tool.definition});
     item.proposal = catalog::propose_effect(tool.definition);
+    item.kept = tool.when;
     item.effect = unclassified && tool.effect == kUnknown ? std::string(item.proposal.effect) : tool.effect;
     items_.push_back(std::move(item));
   }
@@ -176,10 +203,12 @@ void Review::apply_tool(const ReviewItem& item, Snapshot& out) const {
   PinnedTool tool = live != nullptr && item.change.item == "tool" ? *live : present ? *place : PinnedTool{};
   CORDON_ASSERT(tool.name == name);
   // What an interface shows is an item of its own, with an answer of its own.
-  if (present && item.change.kind == catalog::ChangeKind::changed) {
-    tool.interface = place->interface;
+  if (item.change.item == "tool") {
+    tool.interface = present ? place->interface : std::string();
+    tool.interface_facts = present ? place->interface_facts : std::string();
   }
   tool.effect = item.effect;
+  tool.when = unattended_ ? std::vector<catalog::EffectCondition>() : item.when();
   tool.effect_source = unattended_ ? catalog::EffectSource::proposed : catalog::EffectSource::reviewer;
   if (present) {
     *place = std::move(tool);
@@ -216,6 +245,7 @@ void Review::apply(const ReviewItem& item, Snapshot& out) const {
     const PinnedTool* live = candidate_.find(item.change.name);
     if (live != nullptr && place != out.tools.end() && place->name == item.change.name) {
       place->interface = live->interface;
+      place->interface_facts = live->interface_facts;
     }
   } else if (kind == "instructions") {
     out.instructions = candidate_.instructions;
@@ -234,9 +264,12 @@ void Review::apply(const ReviewItem& item, Snapshot& out) const {
 Snapshot Review::result(const Signature& signature) const {
   Snapshot out = base_;
   out.server = candidate_.server;
-  for (const ReviewItem& item : items_) {
-    if (item.decision == Decision::accepted) {
-      apply(item, out);
+  // Tools come before the interfaces that hang on them.
+  for (const bool interfaces : {false, true}) {
+    for (const ReviewItem& item : items_) {
+      if (item.decision == Decision::accepted && (item.change.item == "interface") == interfaces) {
+        apply(item, out);
+      }
     }
   }
   out.variables = catalog::places_that_hold(out, {&candidate_, &base_});

@@ -20,8 +20,13 @@ enum class Decision : std::uint8_t { open, accepted, rejected };
 struct ReviewItem {
   catalog::ItemChange change = {};  // of a diff; item "effect": a pinned tool that only wants a class
   std::string effect = {};          // tools that are added, changed or unclassified: the class that accepting sets
-  catalog::EffectProposal proposal = {};  // for these: what is proposed, and why
-  std::string whole = {};                 // the new value as JSON, when the diff leaves places out
+  catalog::EffectProposal proposal = {};            // for these: what is proposed, and why
+  std::vector<catalog::EffectCondition> kept = {};  // reviewed before: what of the class hangs on an argument
+  // Of those proposed: `worse` than the class that is set, so that a mild class does not hide them.
+  enum class Conditions : std::uint8_t { worse, all, none };
+  Conditions conditions = Conditions::worse;
+  std::vector<catalog::EffectCondition> when() const;  // what accepting sets
+  std::string whole = {};                              // the new value as JSON, when the diff leaves places out
   Decision decision = Decision::open;
   bool has_effect() const { return !effect.empty(); }
 };
@@ -48,6 +53,7 @@ class Review {
   void accept(std::size_t item) { items_.at(item).decision = Decision::accepted; }
   void reject(std::size_t item) { items_.at(item).decision = Decision::rejected; }
   void set_effect(std::size_t item, policy::Effect effect);
+  void set_conditions(std::size_t item, ReviewItem::Conditions conditions) { items_.at(item).conditions = conditions; }
   // The whole definition that accepting would set, as JSON; of what is removed, the old one. Empty: there is none.
   std::string whole(std::size_t item) const;
 

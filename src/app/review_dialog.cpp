@@ -5,14 +5,10 @@
 #include <array>
 #include <optional>
 
+#include "app/review_text.hpp"
 #include "base/text.hpp"
-#include "core/catalog/cues.hpp"
-#include "core/json/read.hpp"
-#include "core/json/write.hpp"
 #include "formats/reports/effects.hpp"
 #include "formats/reports/paper.hpp"
-#include "formats/reports/word_diff.hpp"
-#include "formats/reports/words.hpp"
 
 namespace cordon::app {
 namespace {
@@ -23,74 +19,13 @@ constexpr std::string_view kHelp =
     "  a        accept this and everything after it, seen or not\n"
     "  d        reject this and everything after it\n"
     "  s        split: ask about each of a group by itself\n"
-    "  w        show the whole definition\n"
+    "  w        show the whole definition, as JSON\n"
     "  c CLASS  set the effect class: read, write, destructive, execute, send, unknown\n"
+    "  t all    take all classes that are proposed for arguments; t worse: only those worse than CLASS; t none\n"
     "  q        quit: write nothing\n";
 constexpr std::size_t kMaxNamed = 20;  // of what was accepted unseen
 
 constexpr std::array<std::string_view, 6> kClasses = {"read", "write", "destructive", "execute", "send", "unknown"};
-
-// JSON as indented lines, each with `mark` in front. Nothing is cut: what is not shown cannot be reviewed.
-void write_json(formats::Paper& paper, const std::string& json_text, std::string_view mark, formats::Tone tone) {
-  std::string shown = json_text;
-  if (const Result<json::Document> document = json::read(json_text, {.max_bytes = json_text.size(), .max_depth = 1024});
-      document) {
-    shown = json::pretty(document->root(), json::Escaping::reviewable);
-  }
-  for (const std::string_view line : text::split(shown, '\n')) {
-    if (!line.empty()) {
-      paper.write(mark, mark, {formats::Ink::their_json(line, tone)});
-    }
-  }
-}
-
-// Both texts in one, nothing cut: [-what went-] and {+what came+}.
-bool write_words(formats::Paper& paper, const catalog::Place& place) {
-  using formats::Ink;
-  using Kind = formats::WordPiece::Kind;
-  const std::optional<formats::Texts> texts = formats::prose_of(place);
-  if (!texts) {
-    return false;
-  }
-  std::vector<Ink> inks;
-  for (const formats::WordPiece& piece : formats::word_diff(texts->before, texts->after)) {
-    const formats::Tone tone = piece.kind == Kind::removed ? formats::Tone::removed
-                               : piece.kind == Kind::added ? formats::Tone::added
-                                                           : formats::Tone::plain;
-    inks.push_back(Ink::ours(piece.kind == Kind::removed ? "[-" : piece.kind == Kind::added ? "{+" : "", tone));
-    inks.push_back(Ink::their_words(piece.text, tone));
-    inks.push_back(Ink::ours(piece.kind == Kind::removed ? "-]" : piece.kind == Kind::added ? "+}" : "", tone));
-  }
-  paper.write("  ~ ", "    ", inks);
-  return true;
-}
-
-void write_place(formats::Paper& paper, const catalog::Place& place) {
-  using formats::Ink;
-  if (!place.pointer.empty()) {
-    paper.write(
-        "  at ", "     ",
-        {Ink::theirs(place.pointer, formats::Tone::dim), Ink::ours(text::cat("  (", formats::phrase(place), ')'))});
-  }
-  for (const catalog::Cue& cue : place.cues) {
-    paper.write("  ! ", "    ",
-                {Ink::ours(catalog::cue_phrase(cue.name), formats::Tone::high),
-                 Ink::ours(cue.excerpt.empty() ? "" : ": "), Ink::theirs(cue.excerpt)});
-  }
-  if (place.before == place.after) {
-    write_json(paper, place.after, "    ", formats::Tone::plain);
-    return;
-  }
-  if (write_words(paper, place)) {
-    return;
-  }
-  if (!place.before.empty()) {
-    write_json(paper, place.before, "  - ", formats::Tone::removed);
-  }
-  if (!place.after.empty()) {
-    write_json(paper, place.after, "  + ", formats::Tone::added);
-  }
-}
 
 std::string kind_of(const catalog::ItemChange& change) {
   if (change.item == "effect") {
@@ -163,7 +98,7 @@ std::string ReviewDialog::item_text() const {
   }
   paper.write("", "  ", head);
   for (const catalog::Place& place : change.places) {
-    write_place(paper, place);
+    write_place(paper, change, place);
   }
   if (change.omitted_places > 0) {
     paper.write("  ", "  ", {Ink::ours(text::cat("and ", change.omitted_places, " more places; all of what is new:"))});
@@ -205,7 +140,14 @@ std::string ReviewDialog::class_text(const ReviewItem& item) const {
       paper.write("    when ", "      ", {Ink::theirs(formats::condition_line(when), Tone::dim)});
     }
   }
-  return text::cat(paper.take(), "effect class: ", style_.yellow(item.effect), '\n');
+  std::string out = text::cat(paper.take(), "effect class: ", style_.yellow(item.effect), '\n');
+  formats::Paper taken(style_.colour, width_);
+  for (const catalog::EffectCondition& one : item.when()) {
+    taken.write("    but ", "      ",
+                {Ink::theirs(one.argument), Ink::ours(one.value ? " is " : " is given"),
+                 Ink::theirs(one.value.value_or("")), Ink::ours(text::cat(": ", one.effect))});
+  }
+  return out + taken.take();
 }
 
 std::string ReviewDialog::text() const {
@@ -224,7 +166,8 @@ std::string ReviewDialog::text() const {
     out += class_text(item);
   }
   out += text::cat("Accept ", together.size() > 1 ? "these" : "this", "? [y,n,a,d,", together.size() > 1 ? "s," : "",
-                   item.has_effect() ? "c CLASS," : "", "w,q,?] ");
+                   item.has_effect() ? "c CLASS," : "",
+                   item.proposal.when.empty() && item.kept.empty() ? "" : "t WHICH,", "w,q,?] ");
   return out;
 }
 
@@ -291,6 +234,21 @@ void ReviewDialog::choose_class(std::string_view class_name) {
                     meant ? text::cat(" (did you mean '", *meant, "'?)") : std::string(), ".\n");
 }
 
+void ReviewDialog::choose_conditions(std::string_view which) {
+  using Conditions = ReviewItem::Conditions;
+  const std::optional<Conditions> chosen = which == "all"     ? std::optional(Conditions::all)
+                                           : which == "worse" ? std::optional(Conditions::worse)
+                                           : which == "none"  ? std::optional(Conditions::none)
+                                                              : std::nullopt;
+  if (!chosen || !review_.items()[current_].has_effect()) {
+    note_ = chosen ? "This item has no effect class.\n" : "Say t all, t worse or t none.\n";
+    return;
+  }
+  for (const std::size_t item : shown()) {
+    review_.set_conditions(item, *chosen);
+  }
+}
+
 // False: that is none.
 bool ReviewDialog::answer_item(std::string_view word) {
   if (word == "y" || word == "yes") {
@@ -336,6 +294,8 @@ void ReviewDialog::answer(std::string_view line) {
     show_item_ = false;
     if (word == "c" || word == "class") {
       choose_class(rest);
+    } else if (word == "t") {
+      choose_conditions(rest);
     } else if (!rest.empty() || !answer_item(word)) {
       note_ = text::cat("'", text::printable(line, 64), "' is no answer here; ? shows them all.\n");
     }

@@ -37,6 +37,7 @@ class ReviewDialog {
   enum class State : std::uint8_t { item, confirm, write, quit };
   bool answer_item(std::string_view word);
   void choose_class(std::string_view name);
+  void choose_conditions(std::string_view which);
   void decide(std::size_t item, Decision decision);
   void decide_shown(Decision decision);
   void accept_the_rest();

@@ -12,6 +12,7 @@
 #include "app/known_values.hpp"
 #include "app/launch_record.hpp"
 #include "app/planned_launch.hpp"
+#include "app/server_view.hpp"
 #include "app/session_context.hpp"
 #include "app/trace_session.hpp"
 #include "audit/writer.hpp"
@@ -74,7 +75,8 @@ class RunCase {
   run::LogConfig log_config_ = {};
   std::optional<TraceSession> trace_ = {};
   run::ServerProcess server_ = {};
-  bool unconfined_ = false;  // our own process could not be confined, so that the server was ended
+  std::optional<run::ServerFiles> files_ = {};  // for rules that judge paths
+  bool unconfined_ = false;                     // our own process could not be confined, so that the server was ended
 };
 
 // Policy, snapshot, plan: everything that can refuse before anything of the server is touched.
@@ -107,7 +109,7 @@ Status RunCase::prepare() {
     return std::unexpected(planned.error());
   }
   planned_ = std::move(*planned);
-  return {};
+  return admit_path_rules(loaded_->policy, planned_->plan);
 }
 
 // Is this the program that the catalog was reviewed with?
@@ -174,8 +176,8 @@ Status RunCase::start() {
   }
   // The record of what is about to be started comes before it is started.
   const std::string trace_name = request_.trace ? trace_file_name(audit_->path()) : std::string();
-  const std::string record =
-      launch_record({"run", *loaded_, snapshot_, *planned_, differences_, request_.read_only, trace_name});
+  const std::string record = launch_record({"run", *loaded_, snapshot_, *planned_, differences_,
+                                            request_.read_only || loaded_->policy.tools.read_only, trace_name});
   if (Status recorded = audit_->append(record); !recorded) {
     return recorded;
   }
@@ -194,6 +196,12 @@ Status RunCase::start() {
     trace_->let_go();
   }
   server_ = std::move(*server);
+  Result<std::optional<run::ServerFiles>> files = look_into(loaded_->policy, request_.caller, planned_->plan, server_);
+  if (!files) {
+    end_server(server_);
+    return std::unexpected(files.error());
+  }
+  files_ = std::move(*files);
   return {};
 }
 
@@ -221,6 +229,8 @@ gate::SessionConfig RunCase::session_config(const std::optional<Error>& failure)
   } else {
     config.snapshot = std::move(snapshot_.snapshot);
     config.known_values = known_values(loaded_->policy, planned_->prepared);
+    config.view = server_view(planned_->plan, files_ ? &*files_ : nullptr);
+    config.roots = granted_folders(planned_->prepared);
     config.facts = facts_summary(loaded_->policy, planned_->plan);
   }
   return config;

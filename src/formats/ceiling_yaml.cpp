@@ -51,13 +51,10 @@ class Reader {
 
   void read(const yaml::Node& node, const std::string& name, Position position) {
     std::vector<std::string_view> known = names_below(name);
-    std::vector<std::string_view> later;
     if (name.empty()) {
       known.insert(known.begin(), "version");
-    } else if (name == "catalog") {
-      later.emplace_back("trusted_keys");
     }
-    const Section section(faults_, node, name, known, later);
+    const Section section(faults_, node, name, known, {});
     for (const CeilingKey& key : policy::ceiling_keys()) {
       if (key.section == name) {
         read_key(key, section.find(key.key), position);
@@ -122,6 +119,13 @@ class Reader {
         return read_items(node, path, limit, [this](const yaml::Node& item) { return read_path_glob(item); });
       case LimitKind::network:
         limit.network = read_network(faults_, node, NetworkReader::ceiling);
+        return;
+      case LimitKind::keys:
+        read_items(node, path, limit, [this](const yaml::Node& item) { return read_public_key(faults_, item); });
+        if (node.kind == yaml::Kind::sequence && node.items.empty()) {
+          faults_.add(node.position, text::cat(path, " is empty: no policy could fit"),
+                      "name the keys that may sign, or leave it out");
+        }
         return;
       case LimitKind::choices:
       case LimitKind::demands:

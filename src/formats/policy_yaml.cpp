@@ -49,7 +49,7 @@ void read_sections(Faults& faults, const Section& section, policy::Policy& polic
     policy.resources = read_resources(faults, resources->value);
   }
   if (const yaml::Member* requests = section.find("client_requests")) {
-    read_client_requests(faults, requests->value);
+    policy.client_requests = read_client_requests(faults, requests->value);
   }
   if (const yaml::Member* messages = section.find("messages")) {
     policy.messages = read_messages(faults, messages->value);

@@ -8,6 +8,7 @@
 #include "core/catalog/variables.hpp"
 #include "core/json/read.hpp"
 #include "core/json/write.hpp"
+#include "core/policy/argument_pointer.hpp"
 #include "formats/json_place.hpp"
 #include "formats/snapshot.hpp"
 
@@ -26,7 +27,10 @@ constexpr std::array<string_view, 5> kOptionalMembers = {"policy", "prompts", "r
                                                          "variables"};
 constexpr std::array<string_view, 6> kPlaceMembers = {"item", "key", "length", "offset", "pointer", "variable"};
 constexpr std::size_t kMaxPlaces = 10'000;
-constexpr std::array<string_view, 1> kOptionalToolMembers = {"interface"};
+constexpr std::array<string_view, 3> kOptionalToolMembers = {"interface", "interface_facts", "when"};
+constexpr std::array<string_view, 2> kWhenMembers = {"argument", "effect"};
+constexpr std::array<string_view, 1> kOptionalWhenMembers = {"value"};
+constexpr std::size_t kMaxConditions = 256;
 constexpr std::array<string_view, 5> kToolMembers = {"definition", "digest", "effect", "effect_source", "name"};
 constexpr std::array<string_view, 5> kLaunchMembers = {"command", "environment_names", "executable", "files",
                                                        "set_values"};
@@ -291,7 +295,14 @@ class Reader {
     if (const Value interface = entry.find("interface")) {
       tool.interface = digest_of(interface, text::cat("'interface' of ", what));
     }
+    if (const Value about = entry.find("interface_facts")) {
+      if (!about.is(Kind::object) || tool.interface.empty()) {
+        fault(about, text::cat("'interface_facts' of ", what, " must be an object, beside 'interface'"));
+      }
+      tool.interface_facts = json::canonical(about);
+    }
     read_effect(entry, what, tool);
+    read_when(entry.find("when"), what, tool);
     if (!snapshot_.tools.empty() && snapshot_.tools.back().name >= tool.name) {
       const bool twice = snapshot_.tools.back().name == tool.name;
       fault(entry.find("name"), text::cat(what, twice ? " stands here twice" : " is not in the order of names"));
@@ -391,6 +402,36 @@ class Reader {
       fault(entry.find("effect_source"), text::cat("'effect_source' of ", what, " must be proposed or reviewer"));
     }
     tool.effect_source = source.value_or(catalog::EffectSource::proposed);
+  }
+
+  void read_when(const Value& when, const std::string& what, catalog::PinnedTool& tool) {
+    if (!when || error_) {
+      return;
+    }
+    if (!when.is(Kind::array) || when.size() == 0 || when.size() > kMaxConditions) {
+      fault(when, text::cat("'when' of ", what, " must be an array of 1 to ", kMaxConditions, " conditions"));
+      return;
+    }
+    for (const Value entry : when.elements()) {
+      if (!has_exactly(entry, kWhenMembers, text::cat("a condition of ", what), kOptionalWhenMembers)) {
+        return;
+      }
+      catalog::EffectCondition condition;
+      condition.argument = text_of(entry.find("argument"), text::cat("'argument' of a condition of ", what));
+      condition.effect = text_of(entry.find("effect"), text::cat("'effect' of a condition of ", what));
+      if (const Value value = entry.find("value")) {
+        condition.value = text_of(value, text::cat("'value' of a condition of ", what));
+      }
+      const bool pointer = condition.argument.empty() || policy::ArgumentPointer::parse(condition.argument).has_value();
+      if (!error_ && (!pointer || (condition.argument.empty() && condition.value))) {
+        fault(entry.find("argument"), text::cat("'argument' of a condition of ", what, " must be a JSON pointer"));
+      }
+      if (!error_ && !catalog::effect_rank(condition.effect)) {
+        fault(entry.find("effect"), text::cat("'effect' of a condition of ", what,
+                                              " must be read, write, destructive, execute, send or unknown"));
+      }
+      tool.when.push_back(std::move(condition));
+    }
   }
 
   const json::Document& document_;

@@ -63,7 +63,13 @@ std::string compact(const catalog::Snapshot& snapshot) {
     if (!tool.interface.empty()) {
       writer.member("interface", tool.interface);
     }
+    if (!tool.interface_facts.empty()) {
+      writer.member_raw("interface_facts", tool.interface_facts);
+    }
     writer.member("name", tool.name);
+    if (!tool.when.empty()) {
+      writer.member_raw("when", catalog::when_json(tool.when));
+    }
     writer.end_object();
   }
   writer.end_array();

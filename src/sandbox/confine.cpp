@@ -77,6 +77,20 @@ Status leave_resolver_files(int ruleset) {
   return {};
 }
 
+Status apply_filter(const std::vector<std::string_view>& calls, const std::vector<CallRule>& rules) {
+  auto code = build_filter({calls, rules, {}});
+  if (!code) {
+    return std::unexpected(code.error());
+  }
+  const sock_fprog program = {.len = static_cast<unsigned short>(code->size()), .filter = code->data()};
+  // All threads, should a library have started one.
+  const long refused = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+  if (refused > 0) {
+    return fail(Errc::internal, text::cat("thread ", refused, " cannot be filtered"), std::string(kWhere));
+  }
+  return refused == 0 ? Status() : failed("seccomp");
+}
+
 }  // namespace
 
 int running_landlock_abi() { return std::max(kernel::landlock_create_ruleset(nullptr, 0, 1), 0); }
@@ -177,17 +191,7 @@ Status filter_own_calls(const OwnNeeds& needs) {
     rules.insert(rules.end(), more.begin(), more.end());
     calls.insert(calls.end(), host_calls().begin(), host_calls().end());
   }
-  auto code = build_filter({calls, rules, {}});
-  if (!code) {
-    return std::unexpected(code.error());
-  }
-  const sock_fprog program = {.len = static_cast<unsigned short>(code->size()), .filter = code->data()};
-  // All threads, should a library have started one.
-  const long refused = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
-  if (refused > 0) {
-    return fail(Errc::internal, text::cat("thread ", refused, " cannot be filtered"), std::string(kWhere));
-  }
-  return refused == 0 ? Status() : failed("seccomp");
+  return apply_filter(calls, rules);
 }
 
 Status check_confined(const OwnNeeds& needs, const OwnLimits& limits) {
@@ -246,6 +250,32 @@ Result<OwnLimits> confine_self(const OwnNeeds& needs) {
     return std::unexpected(held.error());
   }
   return limits;
+}
+
+Status confine_looker(const std::optional<Identity>& become) {
+  if (become) {
+    // All of it, the uid for files too: the server's own folders are closed to others.
+    if (const Status left = leave_root(*become, FileUid::goes); !left) {
+      return left;
+    }
+  }
+  if (const Status dropped = drop_all_capabilities(); !dropped) {
+    return dropped;
+  }
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    return failed("PR_SET_NO_NEW_PRIVS");
+  }
+  // Landlock does not judge O_PATH, and all that reads stays closed by it where the filter is not known.
+  if (const Result<int> closed = close_files(running_landlock_abi()); !closed) {
+    return std::unexpected(closed.error());
+  }
+  if (filter_architecture().empty() || !kernel_filters_calls()) {
+    return {};
+  }
+  std::vector<CallRule> rules = own_rules(::getpid(), Signals::nobody, -1);
+  const std::vector<CallRule> look = look_rules();
+  rules.insert(rules.end(), look.begin(), look.end());
+  return apply_filter(std::vector<std::string_view>(own_calls().begin(), own_calls().end()), rules);
 }
 
 std::string describe(const OwnLimits& limits) {

@@ -41,6 +41,10 @@ std::string describe(const OwnLimits& limits);
 // thread. An error where the kernel has something and it did not work: then the process must not go on.
 Result<OwnLimits> confine_self(const OwnNeeds& needs);
 
+// The same for the process that looks into the server's files (run/server_files.hpp): it may look names up and read
+// where links lead, and opens nothing that could be read.
+Status confine_looker(const std::optional<Identity>& become);
+
 // Its steps, in order. Each stands by itself, and tests try each alone.
 // FileUid::stays: the uid that files are judged by remains root's; only where files cannot be opened anyway.
 enum class FileUid : std::uint8_t { goes, stays };

@@ -176,6 +176,10 @@ std::vector<CallRule> host_rules(bool read_files) {
   return rules;
 }
 
+std::vector<CallRule> look_rules() {
+  return {allow_if("openat", 2, kInt, O_PATH | O_NOFOLLOW | O_CLOEXEC), {"readlinkat", 0}, {"fstatfs", 0}};
+}
+
 std::span<const std::string_view> own_calls() { return kOwnCalls; }
 
 std::vector<CallRule> own_rules(pid_t self, Signals signals, pid_t child) {

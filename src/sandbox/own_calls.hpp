@@ -26,6 +26,9 @@ std::span<const std::string_view> own_calls();
 // `self`: our own pid. `child`: for Signals::child.
 std::vector<CallRule> own_rules(pid_t self, Signals signals, pid_t child);
 
+// What is added for looking names up: openat with O_PATH alone, which gives a place and no content.
+std::vector<CallRule> look_rules();
+
 // What is added for hosts: TCP and UDP sockets, threads that look names up, and files opened for reading, of which
 // Landlock leaves a handful (confine.cpp). Still none that starts a program, makes a file or listens.
 std::span<const std::string_view> host_calls();

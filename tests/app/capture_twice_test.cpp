@@ -3,6 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <optional>
+
+#include "app/capture_attempts.hpp"
+
 using namespace cordon;
 using namespace cordon::app;
 
@@ -50,6 +55,58 @@ TEST_CASE("what fits one variable of the policy is marked as its place") {
   mark_unstable(policy, twice);
   CHECK(twice.candidate.variables ==
         std::vector<catalog::VariablePlace>{{"tool", "t", "/description", 3, 10, "today"}});
+}
+
+TEST_CASE("today's date is found in a text that did not differ, and marked as the only date of the policy") {
+  const std::vector<std::string> days = spellings_of_day(1'796'000'000);
+  CHECK(days.front() == "2026-11-30");
+  CHECK(std::ranges::find(days, "Mon Nov 30 2026") != days.end());
+  Twice twice;
+  twice.candidate.tools = {
+      {.name = "a", .definition = R"({"description":"As of 2026-11-30.","inputSchema":{},"name":"a"})"},
+      {.name = "b", .definition = R"({"description":"Since 2026-11-29, 12026-11-30","inputSchema":{},"name":"b"})"}};
+  policy::Policy policy;
+  Twice bare = twice;
+  mark_today(policy, days, bare);
+  CHECK(bare.today == std::vector<std::string>{"tool a /description: 2026-11-30"});
+  CHECK(bare.candidate.variables.empty());
+  policy.catalog.variables = {{"day", {.kind = policy::Variable::Kind::date}},
+                              {"n", {.kind = policy::Variable::Kind::integer}}};
+  mark_today(policy, days, twice);
+  CHECK(twice.candidate.variables == std::vector<catalog::VariablePlace>{{"tool", "a", "/description", 6, 10, "day"}});
+  CHECK(describe(twice).find("today's date stands in tool a /description: 2026-11-30\n") != std::string::npos);
+}
+
+TEST_CASE("granted folders that the command names are tried at another place, with all that lies below") {
+  const Caller caller;
+  LoadedPolicy loaded;
+  policy::Policy& policy = loaded.policy;
+  policy.launch.command = {"/usr/bin/node", "/srv/app/index.js", "/data", "/data/sub", "/database", "--dir=/data"};
+  policy.launch.cwd = "/data/work";
+  policy.launch.set = {{"ROOT", "/data/x"}, {"OTHER", "/etc"}};
+  policy.isolation.read = {{.path = "/outside", .at = "/data"}, {.path = "/srv/app"}};
+  const auto moved = [&]() -> std::optional<Attempt> {
+    for (Attempt& attempt : attempts({caller, loaded})) {
+      if (attempt.label.starts_with("other places")) {
+        return std::move(attempt);
+      }
+    }
+    return std::nullopt;
+  };
+  const auto found = moved();
+  REQUIRE(found.has_value());
+  const std::string place = "/cordon-elsewhere/1/data";
+  CHECK(found->loaded.policy.launch.command == std::vector<std::string>{"/usr/bin/node", "/srv/app/index.js", place,
+                                                                        place + "/sub", "/database", "--dir=/data"});
+  CHECK(found->loaded.policy.launch.cwd == place + "/work");
+  CHECK(found->loaded.policy.launch.set ==
+        std::map<std::string, std::string>{{"OTHER", "/etc"}, {"ROOT", place + "/x"}});
+  CHECK(found->loaded.policy.isolation.read[0].at == place);
+  CHECK(found->loaded.policy.isolation.read[1].at.empty());
+  policy.isolation.read = {{.path = "/srv/app"}};
+  CHECK_FALSE(moved().has_value());
+  policy.launch.command = {"/srv/app/run", "/srv/app"};
+  CHECK_FALSE(moved().has_value());
 }
 
 TEST_CASE("the description names each launch, and hostile text stays text") {

@@ -11,6 +11,7 @@
 #include "app/propose_effects.hpp"
 #include "app/temp_folder.hpp"
 #include "audit/writer.hpp"
+#include "core/json/read.hpp"
 #include "formats/snapshot.hpp"
 
 using namespace cordon;
@@ -107,9 +108,37 @@ TEST_CASE("explain names class, decision and line") {
   CHECK(says(explain_tool(policy, &snapshot, "tool"), "tool: confirm"));
   CHECK(says(explain_tool(policy, &snapshot, "tool"), "effect class: write"));
   CHECK(says(explain_tool(policy, &snapshot, "absent"), "not in the snapshot"));
-  policy.tools.rules.push_back({{"to*"}, policy::Action::allow, {12, 7}});
+  policy.tools.rules.push_back({.tools = {"to*"}, .action = policy::Action::allow, .position = {12, 7}});
   CHECK(says(explain_tool(policy, &snapshot, "tool"), "tool: allow"));
   CHECK(says(explain_tool(policy, &snapshot, "tool"), "one.yaml:12:7"));
+}
+
+TEST_CASE("explain shows the way of one call through the rules") {
+  policy::Policy policy;
+  policy.tools.file = "one.yaml";
+  policy.tools.rules.push_back({.tools = {"to*"},
+                                .action = policy::Action::allow,
+                                .arguments = {{.pointer = "/path", .within = {"/data"}}},
+                                .position = {12, 7}});
+  catalog::Snapshot snapshot = reviewed("read", catalog::EffectSource::reviewer);
+  snapshot.tools[0].definition =
+      R"({"inputSchema":{"properties":{"path":{},"file":{}},"type":"object"},"name":"tool"})";
+  snapshot.tools[0].when = {{"/file", std::nullopt, "write"}};
+  const auto explained = [&](const std::string& arguments) {
+    const auto document = json::read(arguments, {});
+    REQUIRE(document.has_value());
+    return explain_call(policy, &snapshot, "tool", document->root());
+  };
+  const std::string passed = explained(R"({"path":"/data/a","file":"x"})");
+  CHECK(says(passed, "tool: allow"));
+  CHECK(says(passed, "of this call: write read"));
+  CHECK(says(passed, "rule 1 (one.yaml:12:7): argument /path holds (by its text; a session follows links)"));
+  const std::string denied = explained(R"({"path":"/etc/a"})");
+  CHECK(says(denied, "tool: block, argument_denied"));
+  CHECK(says(denied, "argument /path leads out of the folders of `within`"));
+  policy.tools.read_only = true;
+  CHECK(says(explained(R"({"path":"/data/a","file":"x"})"), "read-only"));
+  CHECK(says(explain_tool(policy, &snapshot, "tool"), "--arguments"));
 }
 
 TEST_CASE("a class read that nobody set counts as unknown") {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "app/known_values.hpp"
 #include "app/temp_folder.hpp"
 #include "base/fd.hpp"
 
@@ -196,4 +197,16 @@ TEST_CASE("an inside path is found outside through the innermost grant") {
   CHECK(outside_path(mounts, "/data/a.js") == "/home/u/proj/a.js");
   CHECK(outside_path(mounts, "/data/x/a.js") == "/srv/x/a.js");
   CHECK(outside_path(mounts, "/usr/lib/a.js") == "/usr/lib/a.js");
+}
+
+TEST_CASE("roots are the granted folders, where the server sees them") {
+  const TempFolder temp;
+  const std::string data = temp.folder("data");
+  const std::string file = temp.file("file", "x");
+  PreparedLaunch launch;
+  launch.spec.mounts = {{.source = data, .target = "/data"},
+                        {.source = file, .target = "/file"},
+                        {.source = data, .target = "/data"},
+                        {.source = data, .target = "/again"}};
+  CHECK(granted_folders(launch) == std::vector<std::string>{"/data", "/again"});
 }

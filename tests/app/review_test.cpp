@@ -417,3 +417,67 @@ TEST_CASE("a changed tool that is accepted does not bring along the interface th
   review.accept(1);
   CHECK(review.result({"tester", kTime, false}).tools[0].interface == "sha256:2");
 }
+
+TEST_CASE("the interface of a new tool is an item, and only accepting it lets clients show it") {
+  Snapshot candidate = candidate_of({{"a", "reads"}});
+  candidate.tools[0].interface = "sha256:1";
+  candidate.tools[0].interface_facts = R"({"bytes":12,"cues":[],"hosts":["https://cdn.example"],"scripts":1})";
+  catalog::seal(candidate);
+  Review review(std::nullopt, candidate);
+  std::size_t of_interface = review.items().size();
+  for (std::size_t i = 0; i < review.items().size(); ++i) {
+    if (review.items()[i].change.item == "interface") {
+      of_interface = i;
+    } else {
+      review.accept(i);
+    }
+  }
+  REQUIRE(of_interface < review.items().size());
+  CHECK(review.whole(of_interface).find("https://cdn.example") != std::string::npos);
+  CHECK(review.result({"tester", kTime, false}).tools.at(0).interface.empty());
+  CHECK(review.result({"tester", kTime, false}).tools.at(0).interface_facts.empty());
+  review.accept(of_interface);
+  CHECK(review.result({"tester", kTime, false}).tools.at(0).interface == "sha256:1");
+  CHECK(review.result({"tester", kTime, false}).tools.at(0).interface_facts == candidate.tools[0].interface_facts);
+}
+
+TEST_CASE("a new tool is shown as a list of its parameters, and w shows it as JSON") {
+  Snapshot candidate = candidate_of({{"a", "Reads."}});
+  candidate.tools[0].definition = R"({"description":"Reads.","inputSchema":{"properties":{"path":{"type":"string"}},)"
+                                  R"("required":["path"],"type":"object"},"name":"a"})";
+  catalog::seal(candidate);
+  Review review(std::nullopt, candidate);
+  ReviewDialog dialog(review, Style{}, "tulip");
+  while (!dialog.over() && !says(dialog.text(), "tool 'a'")) {
+    dialog.answer("n");
+  }
+  CHECK(says(dialog.text(), "  + parameters: \n  +   path: string, required\n"));
+  CHECK_FALSE(says(dialog.text(), "inputSchema"));
+  dialog.answer("w");
+  CHECK(says(dialog.text(), "\"inputSchema\": {"));
+}
+
+TEST_CASE("a mild class keeps what is proposed to be worse for some arguments") {
+  catalog::Catalog live;
+  live.tools.push_back(
+      {"shot",
+       R"({"description":"Get a screenshot","inputSchema":{"properties":{"filename":{"description":"Where to save it"},"mode":{"enum":["list","delete"],"type":"string"}},"type":"object"},"name":"shot"})"});
+  Result<Snapshot> candidate = catalog::as_candidate("one", live, nullptr);
+  REQUIRE(candidate.has_value());
+  candidate->reviewed = false;
+  const auto when = [&](ReviewItem::Conditions conditions) {
+    Review review(std::nullopt, *candidate);
+    const std::size_t item = item_named(review, "shot");
+    REQUIRE_FALSE(review.items()[item].proposal.when.empty());
+    CHECK(review.items()[item].when().empty());  // its own class is the worst of all
+    review.set_effect(item, policy::Effect::read);
+    review.set_conditions(item, conditions);
+    review.accept(item);
+    return review.result({"tester", kTime, false}).tools.at(0).when;
+  };
+  const auto worse = when(ReviewItem::Conditions::worse);
+  REQUIRE_FALSE(worse.empty());
+  CHECK(std::ranges::none_of(worse, [](const auto& one) { return one.effect == "read"; }));
+  CHECK(when(ReviewItem::Conditions::all).size() >= worse.size());
+  CHECK(when(ReviewItem::Conditions::none).empty());
+}

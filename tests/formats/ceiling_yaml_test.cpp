@@ -88,6 +88,18 @@ TEST_CASE("a section that is absent limits nothing; in one that is there, what i
   CHECK_FALSE(files.limits.contains("isolation.filesystem.runtime"));
 }
 
+TEST_CASE("keys that may sign are read like those of a policy, and none at all is a fault") {
+  const std::string key(40, 'A');
+  const auto of = [&](std::string_view keys) {
+    return text::cat("version: 1\ncatalog: {trusted_keys: [", keys, "]}\n");
+  };
+  CHECK(items(accept(of("\"ssh-ed25519 " + key + " somebody\"")), "catalog.trusted_keys") == "ssh-ed25519 " + key);
+  CHECK_FALSE(accept("version: 1\ncatalog: {}\n").limits.contains("catalog.trusted_keys"));
+  const std::vector<Error> faults = check_ceiling(of(""), "c");
+  REQUIRE(faults.size() == 1);
+  CHECK(faults[0].detail.starts_with("catalog.trusted_keys is empty"));
+}
+
 TEST_CASE("every fault of a ceiling is found in one go, with its place and the nearest right spelling") {
   std::string found;
   for (const Error& error : check_ceiling(data("ceiling-faulty.yaml"), "ceiling-faulty.yaml")) {

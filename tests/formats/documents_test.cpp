@@ -5,11 +5,13 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "core/catalog/compare.hpp"
 #include "core/catalog/cues.hpp"
+#include "formats/reports/effects.hpp"
 #include "formats/reports/report.hpp"
 #include "formats/snapshot.hpp"
 
@@ -56,6 +58,17 @@ TEST_CASE("the example of diff.md is the diff of its two lists") {
   REQUIRE(before.has_value());
   REQUIRE(after.has_value());
   CHECK(find_report("json")->render(catalog::diff(*before, *after), {}) == block(text, "json diff"));
+}
+
+TEST_CASE("the example of effects.md is what is proposed for its list") {
+  const std::string text = document("effects.md");
+  const Result<catalog::Snapshot> catalog = read_any_catalog(block(text, "json tools"), "tools");
+  REQUIRE(catalog.has_value());
+  std::vector<NamedProposal> proposals;
+  for (const catalog::PinnedTool& tool : catalog->tools) {
+    proposals.push_back({tool.name, catalog::propose_effect(tool.definition)});
+  }
+  CHECK(effects_json(proposals) == block(text, "json effects"));
 }
 
 TEST_CASE("diff.md lists every word and every cue with its severity") {

@@ -15,6 +15,7 @@ using cordon::formats::read_policy;
 using cordon::policy::AuditArguments;
 using cordon::policy::Messages;
 using cordon::policy::Policy;
+namespace policy = cordon::policy;
 
 namespace {
 
@@ -81,6 +82,7 @@ TEST_CASE("the format document names every key that is read, and every one that 
                                 "catalog",
                                 "tools",
                                 "client_requests",
+                                "elicitation_hosts",
                                 "messages",
                                 "audit",
                                 "prompts",
@@ -198,13 +200,29 @@ TEST_CASE("sections of later versions are refused at their key") {
   CHECK(faults("instances: many\n") == "4:12: instances must be per-session, not 'many'");
 }
 
-TEST_CASE("client requests can only be blocked") {
-  CHECK(accept("client_requests: {sampling: block, elicitation: block, roots: block}\n").server == "s");
-  CHECK(faults("client_requests: {sampling: allow, elicitation: flag, roots: policy}\n") ==
-        "4:29: client_requests.sampling: allow is not supported by this version\n"
-        "4:49: client_requests.elicitation: flag is not supported by this version\n"
-        "4:62: client_requests.roots: policy is not supported by this version");
+TEST_CASE("client requests read, with their defaults") {
+  using Roots = policy::ClientRequests::Roots;
+  const policy::ClientRequests standard = accept("").client_requests;
+  CHECK(standard.sampling == policy::Action::block);
+  CHECK(standard.elicitation == policy::Action::flag);
+  CHECK(standard.roots == Roots::policy);
+  const policy::ClientRequests given = accept(
+                                           "client_requests: {sampling: allow, elicitation: block, roots: flag, "
+                                           "elicitation_hosts: [Login.example.org, \"*.id.example\"]}\n")
+                                           .client_requests;
+  CHECK(given.sampling == policy::Action::allow);
+  CHECK(given.elicitation == policy::Action::block);
+  CHECK(given.roots == Roots::flag);
+  CHECK(given.elicitation_hosts == std::vector<std::string>{"login.example.org", "*.id.example"});
+  CHECK(accept("client_requests: {sampling: flag, roots: block}\n").client_requests.roots == Roots::block);
   CHECK(faults("client_requests: {samplng: block}\n") == "4:19: unknown key 'samplng'");
+  CHECK(faults("client_requests: {sampling: confirm}\n") ==
+        "4:29: client_requests.sampling must be one of allow, flag, block, not 'confirm'");
+  CHECK(faults("client_requests: {roots: hide}\n") ==
+        "4:26: client_requests.roots must be one of policy, allow, flag, block, not 'hide'");
+  for (const char* host : {"\"https://a.example\"", "\"a.example:443\"", "\"*.com\"", "\"*\"", "\"a b\"", "\"\""}) {
+    CHECK(faults(std::string("client_requests: {elicitation_hosts: [") + host + "]}\n") != "");
+  }
 }
 
 TEST_CASE("message limits read, and stay below what clients bear") {

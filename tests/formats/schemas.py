@@ -15,7 +15,7 @@ import jsonschema
 import yaml
 
 program, root = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
-FORMATS = ["policy", "ceiling", "snapshot", "audit", "diff", "facts", "inventory"]
+FORMATS = ["policy", "ceiling", "snapshot", "audit", "diff", "facts", "effects", "inventory"]
 failures = []
 
 
@@ -117,6 +117,25 @@ with tempfile.TemporaryDirectory() as folder:
     check(len(listed["runs"][0]["results"]) >= 4, "the SARIF of inventory says too little")
     for error in sarif.iter_errors(listed):
         failures.append(f"SARIF of inventory: {list(error.path)}: {error.message[:300]}")
+    # JUnit by the schema that Jenkins publishes; there is no standard.
+    junit_schema = root / "tests/data/junit/jenkins-junit.xsd"
+    def junit_faults(text):
+        (place / "report.xml").write_text(text)
+        done = subprocess.run(["xmllint", "--noout", "--schema", junit_schema, place / "report.xml"], capture_output=True, text=True, check=False)
+        return "" if done.returncode == 0 else done.stderr[:500]
+
+    for one, other in [("before", "after"), ("before", "hostile"), ("hostile", "after"), ("before", "before"), ("empty", "hostile")]:
+        report = run("diff", str(place / f"{one}.json"), str(place / f"{other}.json"), "--format", "junit", env=environment)
+        faults = junit_faults(report)
+        check(not faults, f"JUnit of {one} and {other}: {faults}")
+        check(junit_faults(report.replace("<testcase ", "<case ", 1).replace("</testcase>", "</case>", 1)), "the JUnit schema takes anything")
+    tools = [{"name": name, "inputSchema": {"properties": {"mode": {"enum": ["get", "delete"]}, "savePath": {"type": "string"}}}} for name in ("run_it", hostile)]
+    (place / "tools.json").write_text(json.dumps({"tools": tools}))
+    for name in ("tools", "hostile", "empty"):
+        effects = json.loads(run("effects", str(place / f"{name}.json"), "--format", "json", env=environment))
+        fits("effects", effects, f"effects of {name}")
+        for tool in effects["tools"]:
+            refused("effects", {**effects, "tools": [{**tool, "effect": "harmless"}]}, "an effect class that there is not")
     policy = place / "one.yaml"
     policy.write_text("version: 1\nserver: one\nlaunch: {command: [/bin/true]}\n")
     facts = run("facts", "--policy", str(policy), env=environment)

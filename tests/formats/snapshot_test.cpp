@@ -328,4 +328,32 @@ TEST_CASE("a definition as deep as a message may carry goes through the file") {
 }
 
 }  // namespace
+
+TEST_CASE("classes that hang on arguments are written, read back, and part of the digest") {
+  Snapshot snapshot = sample();
+  const std::string before = snapshot.digest;
+  snapshot.tools[1].when = {{"/path", std::nullopt, "write"}, {"/mode", "delete \u2028", "destructive"}};
+  catalog::seal(snapshot);
+  CHECK(snapshot.digest != before);
+  const Snapshot read = reread(snapshot);
+  CHECK(same(read, snapshot));
+  CHECK(read.tools[1].when == snapshot.tools[1].when);
+  CHECK(read.tools[0].when.empty());
+}
+
+TEST_CASE("a condition of a class that cannot be used is refused") {
+  const auto with = [](const std::string& when) {
+    return edited("\"effect_source\": \"reviewer\",", "\"effect_source\": \"reviewer\", \"when\": " + when + ',');
+  };
+  for (const char* bad :
+       {"[]", "{}", R"([{"argument": "/a"}])", R"([{"argument": "a", "effect": "read"}])",
+        R"([{"argument": "/a", "effect": "harmless"}])", R"([{"argument": "/a", "effect": "read", "value": 1}])",
+        R"([{"argument": "", "effect": "read", "value": "x"}])",
+        R"([{"argument": "/a", "effect": "read", "valeu": "x"}])"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(refused(with(bad)).detail.empty());
+  }
+  CHECK(refused(with(R"([{"argument": "/a", "effect": "read"}])")).detail.find("digest") != std::string::npos);
+}
+
 }  // namespace cordon::formats

@@ -10,12 +10,16 @@ namespace cordon::catalog {
 namespace {
 
 PinnedTool pin(const Tool& tool, const Snapshot* reviewed) {
-  PinnedTool pinned = {.name = tool.name, .definition = tool.definition, .interface = tool.interface};
+  PinnedTool pinned = {.name = tool.name,
+                       .definition = tool.definition,
+                       .interface = tool.interface,
+                       .interface_facts = tool.interface_facts};
   const PinnedTool* known = reviewed == nullptr ? nullptr : reviewed->find(tool.name);
   if (known != nullptr && known->interface == tool.interface &&
       relate(known->definition, tool.definition) != Relation::changed) {
     pinned.effect = known->effect;
     pinned.effect_source = known->effect_source;
+    pinned.when = known->when;
   }
   return pinned;
 }

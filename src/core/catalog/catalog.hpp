@@ -22,8 +22,9 @@ namespace cordon::catalog {
 // One tool definition, the whole object, unknown members included.
 struct Tool {
   std::string name = {};
-  std::string definition = {};  // canonical JSON (json::canonical) of the whole object
-  std::string interface = {};   // digest of the content of the `ui://` resource that it names, when that was read
+  std::string definition = {};       // canonical JSON (json::canonical) of the whole object
+  std::string interface = {};        // digest of the content of the `ui://` resource that it names, when that was read
+  std::string interface_facts = {};  // about that content, see interface.hpp
 };
 
 // What is learned from one serving process or one capture.
@@ -50,14 +51,24 @@ std::optional<EffectSource> effect_source_from_name(std::string_view name);
 // for a word that is no effect class. A class is lowered when its rank falls.
 std::optional<int> effect_rank(std::string_view effect);
 
+// A class that hangs on an argument of the call.
+struct EffectCondition {
+  std::string argument = {};              // JSON pointer into the arguments
+  std::optional<std::string> value = {};  // nothing: whenever it is given (a flag: whenever it is true)
+  std::string effect = "unknown";
+  bool operator==(const EffectCondition&) const = default;
+};
+
 // A tool that a person reviewed.
 struct PinnedTool {
   std::string name = {};
   std::string definition = {};  // canonical JSON, exactly as reviewed
   std::string digest = {};      // "sha256:…" of the comparison form, see compare.hpp
   std::string interface = {};   // digest of its `ui://` resource, else empty: then that is not served (interface.hpp)
-  std::string effect = "unknown";  // policy::Effect by name
-  EffectSource effect_source = EffectSource::proposed;
+  std::string interface_facts = {};                     // about that content, for people; never judged by
+  std::string effect = "unknown";                       // policy::Effect by name
+  EffectSource effect_source = EffectSource::proposed;  // of the class and of all of `when`
+  std::vector<EffectCondition> when = {};
 };
 
 // What binds a snapshot to a launch (product §7): digests, never values.

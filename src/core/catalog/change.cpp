@@ -65,6 +65,7 @@ constexpr std::array kTable = {
     WhatFacts{What::launch_changed, "launch_changed", medium, "launch changed"},
     WhatFacts{What::prompt_arguments_changed, "prompt_arguments_changed", medium, "arguments of the prompt changed"},
     WhatFacts{What::resource_facts_changed, "resource_facts_changed", low, "size or type of the resource changed"},
+    WhatFacts{What::interface_added, "interface_added", medium, "clients show and run something for it"},
     WhatFacts{What::interface_changed, "interface_changed", high, "what clients show and run for it changed"},
     WhatFacts{What::interface_removed, "interface_removed", low, "nothing is shown for it any more"},
 };

@@ -79,6 +79,7 @@ enum class What : std::uint8_t {
   launch_changed,
   prompt_arguments_changed,
   resource_facts_changed,
+  interface_added,
   interface_changed,
   interface_removed,
 };

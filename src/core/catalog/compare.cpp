@@ -137,6 +137,20 @@ std::string cosmetic_form(std::string_view definition) { return form_of(definiti
 
 std::string tool_digest(std::string_view definition) { return sha256_text(comparison_form(definition)); }
 
+std::string when_json(const std::vector<EffectCondition>& when) {
+  json::Writer writer;
+  writer.begin_array();
+  for (const EffectCondition& condition : when) {
+    writer.begin_object().member("argument", condition.argument).member("effect", condition.effect);
+    if (condition.value) {
+      writer.member("value", *condition.value);
+    }
+    writer.end_object();
+  }
+  writer.end_array();
+  return writer.take();
+}
+
 // Written member by member in the order of the canonical form; docs/formats/snapshot.md has the same list.
 std::string snapshot_digest(const Snapshot& snapshot) {
   std::vector<std::string> versions = snapshot.protocol_versions;
@@ -168,7 +182,13 @@ std::string snapshot_digest(const Snapshot& snapshot) {
     if (!tool.interface.empty()) {
       writer.member("interface", tool.interface);
     }
+    if (!tool.interface_facts.empty()) {
+      writer.member_raw("interface_facts", tool.interface_facts);
+    }
     writer.member("name", tool.name);
+    if (!tool.when.empty()) {
+      writer.member_raw("when", when_json(tool.when));
+    }
     writer.end_object();
   }
   writer.end_array();

@@ -32,6 +32,7 @@ std::string tool_digest(std::string_view definition);
 std::string snapshot_digest(const Snapshot& snapshot);
 
 // As canonical JSON, the way they stand in the snapshot file.
+std::string when_json(const std::vector<EffectCondition>& when);
 std::string variables_json(const std::vector<VariablePlace>& places);
 
 // Puts the tools in order and sets every digest, as a snapshot that is written or served must have them.

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.hpp"
 #include "core/catalog/definition_changes.hpp"
 #include "core/catalog/groups.hpp"
 #include "core/catalog/item_diff.hpp"
@@ -151,18 +152,40 @@ class Differ {
     diff_.changes.push_back(item_of("tool", before.name, kind, std::move(places)));
   }
 
+  // A condition that went, or a new one that is milder than the class of the tool.
+  static bool conditions_lowered(const PinnedTool& before, const PinnedTool& after) {
+    const auto in = [](const EffectCondition& one, const PinnedTool& tool) {
+      return std::ranges::find(tool.when, one) != tool.when.end();
+    };
+    return std::ranges::any_of(before.when, [&](const EffectCondition& one) { return !in(one, after); }) ||
+           std::ranges::any_of(after.when, [&](const EffectCondition& one) {
+             return !in(one, before) && effect_rank(one.effect).value_or(0) < effect_rank(after.effect).value_or(0);
+           });
+  }
+
+  // The class, and on what it hangs.
+  static std::string effect_text(const PinnedTool& tool) {
+    std::string out = tool.effect;
+    for (const EffectCondition& one : tool.when) {
+      out += text::cat("; ", one.argument, one.value ? text::cat(" is ", *one.value) : " is given", ": ", one.effect);
+    }
+    return out;
+  }
+
   // A class that nobody set, in a candidate that nobody accepted, states nothing that could have changed.
   void compare_effect(const PinnedTool& before, const PinnedTool& after) {
     const auto states = [](const Snapshot& snapshot, const PinnedTool& tool) {
       return !snapshot.tools_only && (snapshot.reviewed || tool.effect_source == EffectSource::reviewer);
     };
-    if (before.effect == after.effect || !states(before_, before) || !states(after_, after)) {
+    if ((before.effect == after.effect && before.when == after.when) || !states(before_, before) ||
+        !states(after_, after)) {
       return;
     }
-    const bool lowered = effect_rank(after.effect).value_or(0) < effect_rank(before.effect).value_or(0);
-    diff_.changes.push_back(
-        item_of("effect", before.name, ChangeKind::changed,
-                text_places(before.effect, after.effect, lowered ? What::effect_lowered : What::effect_raised)));
+    const bool lowered = effect_rank(after.effect).value_or(0) < effect_rank(before.effect).value_or(0) ||
+                         conditions_lowered(before, after);
+    diff_.changes.push_back(item_of(
+        "effect", before.name, ChangeKind::changed,
+        text_places(effect_text(before), effect_text(after), lowered ? What::effect_lowered : What::effect_raised)));
   }
 
   void compare_instructions() {

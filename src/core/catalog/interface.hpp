@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/json/value.hpp"
 
@@ -15,5 +16,12 @@ std::optional<std::string> interface_of(const json::Value& definition);
 
 // "sha256:…" over the canonical text of `contents` in a result of resources/read; nothing when that is no array.
 std::optional<std::string> contents_digest(const json::Value& result);
+
+// What a person wants to know of such content without reading all of it, as a canonical JSON object
+// (docs/formats/snapshot.md, `interface_facts`): sizes, types, scripts, remote hosts, `_meta`, and cues in its text.
+std::string interface_facts(const json::Value& result);
+
+// Digest and facts of one interface as one canonical object, the way a diff compares them. Empty without a digest.
+std::string interface_summary(std::string_view digest, std::string_view facts);
 
 }  // namespace cordon::catalog

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "core/catalog/definition_changes.hpp"
-#include "core/json/write.hpp"
+#include "core/catalog/interface.hpp"
+#include "core/json/read.hpp"
 
 namespace cordon::catalog {
 
@@ -68,26 +69,37 @@ void compare_lists(ListKind kind, const Snapshot& before_all, const Snapshot& af
   }
 }
 
-// Content that a client shows and runs. Of a tool on one side only, the change of the tool says it all.
-void compare_interfaces(const Snapshot& before, const Snapshot& after, std::vector<ItemChange>& changes) {
-  const std::vector<PinnedTool>& tools = before.tools;
-  for (const PinnedTool& old : tools) {
-    const PinnedTool* live = after.find(old.name);
-    if (live == nullptr || live->interface == old.interface) {
+What interface_what(std::string_view) { return What::interface_changed; }
+
+bool warns(const std::string& summary) {
+  const Result<json::Document> document = json::read(summary, {.max_bytes = summary.size()});
+  return document && document->root().find("cues").elements().begin() != document->root().find("cues").elements().end();
+}
+
+// Content that a client shows and runs, also of a tool that is new. Of one that went, its own change says it all.
+void compare_interfaces(const Snapshot& before, const Snapshot& after, const CueNames& names,
+                        std::vector<ItemChange>& changes) {
+  for (const PinnedTool& live : after.tools) {
+    const PinnedTool* old = before.find(live.name);
+    const std::string was = old == nullptr ? "" : interface_summary(old->interface, old->interface_facts);
+    const std::string is = interface_summary(live.interface, live.interface_facts);
+    if ((old == nullptr ? "" : old->interface) == live.interface) {
       continue;
     }
-    const auto quoted = [](const std::string& digest) { return digest.empty() ? "" : json::quoted(digest); };
-    const What what = live->interface.empty() ? What::interface_removed : What::interface_changed;
+    const ChangeKind kind = was.empty() ? ChangeKind::added : is.empty() ? ChangeKind::removed : ChangeKind::changed;
+    Places places = kind == ChangeKind::added     ? whole_change("", is, What::interface_added, names)
+                    : kind == ChangeKind::removed ? whole_change(was, "", What::interface_removed, names)
+                                                  : data_changes(was, is, interface_what, names);
+    if (kind == ChangeKind::added && warns(is)) {
+      places.worst = std::max(places.worst, Severity::high);
+      places.list.front().severity = places.worst;
+    }
     changes.push_back({.item = "interface",
-                       .name = old.name,
-                       .kind = old.interface.empty()     ? ChangeKind::added
-                               : live->interface.empty() ? ChangeKind::removed
-                                                         : ChangeKind::changed,
-                       .severity = facts(what).severity,
-                       .places = {{.before = quoted(old.interface),
-                                   .after = quoted(live->interface),
-                                   .severity = facts(what).severity,
-                                   .what = what}}});
+                       .name = live.name,
+                       .kind = kind,
+                       .severity = places.worst,
+                       .places = std::move(places.list),
+                       .omitted_places = places.omitted});
   }
 }
 
@@ -98,7 +110,7 @@ std::vector<ItemChange> item_changes(const Snapshot& before, const Snapshot& aft
   for (const ListKind kind : kItemKinds) {
     compare_lists(kind, before, after, names, changes);
   }
-  compare_interfaces(before, after, changes);
+  compare_interfaces(before, after, names, changes);
   return changes;
 }
 

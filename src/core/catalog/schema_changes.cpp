@@ -2,10 +2,10 @@
 #include "core/catalog/schema_changes.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include "core/catalog/schema.hpp"
+#include "core/catalog/schema_parts.hpp"
 #include "core/catalog/schema_words.hpp"
 
 namespace cordon::catalog {
@@ -17,25 +17,6 @@ using json::Value;
 
 constexpr int kMaxResolutions = 16;  // of references, for each pair of schemas
 
-std::vector<Value> elements_of(const Value& array) {
-  std::vector<Value> list;
-  for (const Value element : array.elements()) {
-    list.push_back(element);
-  }
-  return list;
-}
-
-std::vector<std::string> strings_of(const Value& array) {
-  std::vector<std::string> list;
-  for (const Value element : array.elements()) {
-    if (element.is(Kind::string)) {
-      list.push_back(element.string());
-    }
-  }
-  std::ranges::sort(list);
-  return list;
-}
-
 bool has(const std::vector<std::string>& sorted, std::string_view name) {
   return std::ranges::binary_search(sorted, name);
 }
@@ -43,8 +24,6 @@ bool has(const std::vector<std::string>& sorted, std::string_view name) {
 bool lone_reference(const Value& schema) {
   return schema.is(Kind::object) && schema.size() == 1 && schema.find("$ref").is(Kind::string);
 }
-
-enum class Sense : std::uint8_t { plain, negated };
 
 class SchemaWalker {
  public:
@@ -60,7 +39,7 @@ class SchemaWalker {
       list_.add(What::schema_changed, schemas);
       return;
     }
-    if (follow_reference(schemas, sense)) {
+    if (tell_wrapping(schemas, sense, list_) || follow_reference(schemas, sense)) {
       return;
     }
     const std::size_t so_far = list_.total();
@@ -178,24 +157,6 @@ class SchemaWalker {
     for_differences(sides, [&](const Sides& element) {
       list_.add(bool(element.after) == plain ? What::enum_extended : What::enum_reduced, element, {.element = true});
     });
-  }
-
-  template <typename F>
-  static void for_differences(const Sides& sorted, F&& report) {
-    const std::vector<Value> before = elements_of(sorted.before);
-    const std::vector<Value> after = elements_of(sorted.after);
-    std::size_t b = 0;
-    std::size_t a = 0;
-    while (b < before.size() || a < after.size()) {
-      if (b < before.size() && a < after.size() && before[b].raw() == after[a].raw()) {
-        ++b;
-        ++a;
-      } else if (a >= after.size() || (b < before.size() && before[b].raw() < after[a].raw())) {
-        report(Sides{before[b++], {}});
-      } else {
-        report(Sides{{}, after[a++]});
-      }
-    }
   }
 
   // Parameters that came or went are told as such, with whether they are required.
@@ -317,24 +278,6 @@ class SchemaWalker {
         list_.add(directed(bool(branch.after), sense), branch);
       }
     }
-  }
-
-  // Indices of the elements of `list` that `other` does not have as often.
-  static std::vector<std::size_t> unmatched(const std::vector<Value>& list, const std::vector<Value>& other) {
-    std::map<std::string_view, std::size_t> pool;
-    for (const Value& value : other) {
-      ++pool[value.raw()];
-    }
-    std::vector<std::size_t> left;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      std::size_t& count = pool[list[i].raw()];
-      if (count == 0) {
-        left.push_back(i);
-      } else {
-        --count;
-      }
-    }
-    return left;
   }
 
   void sequence(const Sides& sides, Sense sense) {

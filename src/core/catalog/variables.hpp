@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/catalog/catalog.hpp"
@@ -31,8 +32,12 @@ enum class Shown : std::uint8_t {
 // One reading of one list: a variable has one value in all of it, the first that was seen.
 class VariableReader {
  public:
-  VariableReader(const VariableRules& rules, const std::vector<VariablePlace>& places, Shown shown)
-      : rules_(&rules), places_(&places), shown_(shown) {}
+  // `values`: of variables that were seen already, in other lists of the same catalog.
+  VariableReader(const VariableRules& rules, const std::vector<VariablePlace>& places, Shown shown,
+                 std::map<std::string, std::string> values = {})
+      : rules_(&rules), places_(&places), shown_(shown), values_(std::move(values)) {}
+
+  const std::map<std::string, std::string>& values() const { return values_; }
 
   // `live` again with the reviewed text, as `shown` says, at each marked string whose live text differs from it in
   // values of declared variables only. Texts that do not match stay as they are, so that they count as changed.
@@ -46,7 +51,7 @@ class VariableReader {
   const VariableRules* rules_;
   const std::vector<VariablePlace>* places_;
   Shown shown_;
-  std::map<std::string, std::string> values_ = {};
+  std::map<std::string, std::string> values_;
 };
 
 // The reviewed definition with the values that we know at its marked places: what the client gets.

@@ -24,12 +24,6 @@ void Session::Impl::on_call(Message message) {
     refuse_request(message, Errc::method_not_allowed, "tasks are not part of what was reviewed");
     return;
   }
-  if (message.params.find("inputResponses") || message.params.find("requestState")) {
-    // No question of a server passes, so there is none that this could answer.
-    refuse_call(message, Errc::client_request_blocked, "inputResponses without a question",
-                "it answers a question that was never passed on");
-    return;
-  }
   if (usable(catalog::ListKind::tools)) {
     decide_call(std::move(message));
   } else {
@@ -38,7 +32,7 @@ void Session::Impl::on_call(Message message) {
 }
 
 void Session::Impl::record_call(const Message& message, std::string_view decision, std::optional<Errc> reason,
-                                std::string_view because, const ToolView* tool) {
+                                std::string_view because, const ToolView* tool, std::optional<policy::Effect> effect) {
   const Value arguments = message.params.find("arguments");
   json::Writer w;
   w.begin_object().member("event", "call").member("id", text::printable(message.id_json(), 256));
@@ -48,7 +42,7 @@ void Session::Impl::record_call(const Message& message, std::string_view decisio
   }
   w.member("because", because);
   if (tool != nullptr) {
-    w.member("effect", policy::name(tool->effect));
+    w.member("effect", policy::name(effect.value_or(tool->effect)));
   }
   switch (config_.policy.audit_arguments) {
     case policy::AuditArguments::none:
@@ -66,9 +60,10 @@ void Session::Impl::record_call(const Message& message, std::string_view decisio
 }
 
 // `detail` says what is the matter, in our words only: models read it.
-void Session::Impl::refuse_call(const Message& message, Errc code, std::string because, std::string detail) {
+void Session::Impl::refuse_call(const Message& message, Errc code, std::string because, std::string detail,
+                                std::optional<policy::Effect> effect) {
   const std::string tool = message.params.find("name").string();
-  record_call(message, "block", code, because, view_ ? view_->find(tool) : nullptr);
+  record_call(message, "block", code, because, view_ ? view_->find(tool) : nullptr, effect);
   json::Writer meta;
   meta.begin_object().key("dev.mcp-cordon/refusal").begin_object().member("type", name(code));
   meta.end_object().end_object();
@@ -103,9 +98,8 @@ void Session::Impl::decide_call(Message message) {
     unknown("the server does not offer it");
     return;
   }
-  const policy::Verdict& verdict = tool->verdict;
-  if (verdict.action == policy::Action::hide) {
-    unknown(verdict.because);
+  if (tool->verdict.action == policy::Action::hide) {
+    unknown(tool->verdict.because);
     return;
   }
   if (tool->refusal == Errc::tool_not_reviewed) {
@@ -127,23 +121,27 @@ void Session::Impl::decide_call(Message message) {
                 "what the server says of itself is not what a person reviewed");
     return;
   }
-  if (config_.read_only && !tool->reviewed_read) {
-    refuse_call(message, Errc::tool_blocked, "--read-only", "this session is read-only and the tool is not");
+  const policy::CallJudgement judged = judge_call(*tool, message.params.find("arguments"));
+  const policy::Verdict& verdict = judged.verdict;
+  const policy::Effect effect = judged.effects.all.front();
+  if (is_read_only() && !judged.effects.only(policy::Effect::read)) {
+    refuse_call(message, Errc::tool_blocked, config_.read_only ? "--read-only" : "tools.read_only",
+                "this session is read-only and the tool is not", effect);
+    return;
+  }
+  if (judged.refusal) {
+    refuse_arguments(message, name, judged);
+    return;
+  }
+  if (verdict.action == policy::Action::hide) {
+    unknown(verdict.because);
     return;
   }
   if (verdict.action == policy::Action::block || verdict.action == policy::Action::confirm) {
     refuse_by_policy(message, name, verdict);
     return;
   }
-  const bool flagged = tool->flagged || verdict.action == policy::Action::flag;
-  if (flagged) {
-    notice_once(text::cat("a call to '", text::printable(name, 100), "' passed and is flagged"));
-  }
-  record_call(message, flagged ? "flag" : "allow", std::nullopt, verdict.because, tool);
-  Outstanding outstanding;
-  outstanding.tool = name;
-  outstanding.flagged = flagged;
-  forward_request(std::move(message), std::move(outstanding));
+  pass_call(std::move(message), *tool, judged);
 }
 
 }  // namespace cordon::gate

@@ -9,6 +9,7 @@
 #include "core/catalog/interface.hpp"
 #include "core/gate/own_text.hpp"
 #include "core/json/write.hpp"
+#include "core/policy/call_effect.hpp"
 #include "core/policy/evaluate.hpp"
 #include "core/wire/synth.hpp"
 
@@ -84,7 +85,7 @@ std::string served_meta(const Value& meta, std::string_view mark, Interface inte
 }  // namespace
 
 std::string served_definition(std::string_view definition, Effect effect, bool reviewed_read, std::string_view mark,
-                              Interface interface) {
+                              Interface interface, policy::Annotations hints) {
   const json::Document document = parse_own(definition);
   const Value tool = document.root();
   json::Writer w;
@@ -95,7 +96,12 @@ std::string served_definition(std::string_view definition, Effect effect, bool r
       w.key(key).value(member.value);
     }
   }
-  w.member_raw("annotations", annotations(tool.find("annotations"), hints_of(effect, reviewed_read)));
+  const Value given = tool.find("annotations");
+  if (hints == policy::Annotations::reviewed) {
+    w.member_raw("annotations", annotations(given, hints_of(effect, reviewed_read)));
+  } else if (given) {
+    w.key("annotations").value(given);
+  }
   if (const std::string meta = served_meta(tool.find("_meta"), mark, interface); !meta.empty()) {
     w.member_raw("_meta", meta);
   }
@@ -118,11 +124,18 @@ const ToolView* CatalogView::interface_owner(std::string_view uri) const {
 }
 
 void CatalogView::add(ToolView view, const policy::Policy& policy, std::string_view definition, std::string_view mark) {
-  view.verdict = policy::evaluate(policy.tools, view.name, view.effect);
+  std::vector<Effect> possible = {view.effect};
+  for (const catalog::EffectCondition& condition : view.when) {
+    possible.push_back(policy::effect_from_name(condition.effect).value_or(Effect::unknown));
+  }
+  view.verdict = policy::listing_verdict(policy.tools, view.name, possible);
   const bool hidden = view.refusal == Errc::tool_not_reviewed || view.verdict.action == policy::Action::hide;
   if (!hidden && !definition.empty()) {
-    view.served = served_definition(definition, view.effect, view.reviewed_read, mark,
-                                    view.interface.empty() ? Interface::removed : Interface::pinned);
+    const bool read = view.effect == Effect::read && view.effect_by_person && view.when.empty();
+    view.served = served_definition(definition, policy::worst_effect(view.effect, view.when), read, mark,
+                                    view.interface.empty() ? Interface::removed : Interface::pinned,
+                                    // What nobody has reviewed gets the hints of its class in any case.
+                                    mark.empty() ? policy.tools.annotations : policy::Annotations::reviewed);
   }
   const auto [place, fresh] = index_.emplace(view.name, tools_.size());
   if (fresh) {
@@ -152,7 +165,8 @@ void CatalogView::add_live(const policy::Policy& policy, const catalog::Snapshot
   const bool by_person = pinned->effect_source == catalog::EffectSource::reviewer;
   // A proposal that nobody confirmed counts as unknown where it is `read`.
   view.effect = effect == Effect::read && !by_person ? Effect::unknown : effect;
-  view.reviewed_read = effect == Effect::read && by_person;
+  view.effect_by_person = by_person;
+  view.when = pinned->when;
   const catalog::Relation relation =
       twice ? catalog::Relation::changed : catalog::relate(pinned->definition, live.definition);
   if (relation != catalog::Relation::changed && !pinned->interface.empty()) {
@@ -178,7 +192,8 @@ void CatalogView::add_live(const policy::Policy& policy, const catalog::Snapshot
   if (action == DriftAction::flag || action == DriftAction::allow) {
     view.flagged = true;
     view.effect = Effect::unknown;
-    view.reviewed_read = false;
+    view.effect_by_person = false;
+    view.when.clear();
     add(std::move(view), policy, live.definition, "changed");
     return;
   }

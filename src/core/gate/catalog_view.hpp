@@ -28,10 +28,11 @@ struct ToolView {
   PinState pin = PinState::as_reviewed;
   std::string served = {};                          // definition for the client, JSON; empty: not listed
   policy::Effect effect = policy::Effect::unknown;  // the class that calls are judged by
-  bool reviewed_read = false;                       // class `read`, set by a person
+  bool effect_by_person = false;                    // somebody set it
+  std::vector<catalog::EffectCondition> when = {};  // classes that hang on an argument, as reviewed
   std::optional<Errc> refusal = {};  // the pin refuses calls: tool_changed, or tool_not_reviewed for hidden ones
   bool flagged = false;              // passes by a `flag` of the pin; results are marked
-  policy::Verdict verdict = {};      // of the rules and effects, once the pin lets it pass
+  policy::Verdict verdict = {};      // before the arguments are known: hide, or whatever else
   std::string interface = {};        // the `ui://` resource that it may show, and the digest of its content
   std::string interface_digest = {};
 };
@@ -78,9 +79,10 @@ class CatalogView {
 
 // `definition` as the client gets it: annotations of `effect` (product §5), no members of ours, `_meta.ui` only when
 // the content that it names is pinned, and with `mark` ("changed", "unreviewed") under dev.mcp-cordon/drift when it is
-// not empty.
+// not empty. With Annotations::server they are left as the definition has them.
 enum class Interface : std::uint8_t { removed, pinned };
 std::string served_definition(std::string_view definition, policy::Effect effect, bool reviewed_read,
-                              std::string_view mark, Interface interface = Interface::removed);
+                              std::string_view mark, Interface interface = Interface::removed,
+                              policy::Annotations hints = policy::Annotations::reviewed);
 
 }  // namespace cordon::gate

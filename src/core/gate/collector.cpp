@@ -222,6 +222,10 @@ class Collector::Impl {
         on_interface(Value());
         return;
       }
+      if (lists() && kind() != ListKind::tools) {
+        skip_list(message.error);
+        return;
+      }
       const Errc why = lists() ? Errc::catalog_invalid : Errc::method_not_allowed;
       finish(fail(why, text::cat("the server answered ", method_, " with error ", text::printable(code, 20), ": ",
                                  text::printable(message.error.find("message").string(), 200))));
@@ -279,6 +283,16 @@ class Collector::Impl {
     settle_until_ = now_ + kSettleMs;
   }
 
+  // Some servers ask a service for their resources and have none without a network: nothing of such a list is pinned,
+  // so nothing of it will be served.
+  void skip_list(const Value& error) {
+    actions_.emplace_back(Notice{
+        text::cat("the server answered ", method_, " with error ", text::printable(error.find("code").raw(), 20), ": ",
+                  text::printable(error.find("message").string(), 200), ": nothing of this list is in the catalog")});
+    list_ = ListWalk(kind(), config_.policy.catalog);
+    list_done();
+  }
+
   // On to the next kind of list, and from the last one to the interfaces that tools name.
   void list_done() {
     live_.at(at_) = list_.take();
@@ -316,6 +330,7 @@ class Collector::Impl {
     LiveItem& tool = live_.front().items.at(reading_++);
     if (auto digest = catalog::contents_digest(result)) {
       tool.interface = std::move(*digest);
+      tool.interface_facts = catalog::interface_facts(result);
     } else {
       actions_.emplace_back(
           Notice{text::cat("the interface of tool '", text::printable(tool.name, 100), "' cannot be read")});

@@ -25,6 +25,9 @@ Actions Session::Impl::end(Side from, Instant now) {
     client_ended();
   } else if (!server_gone_) {
     server_gone_ = true;
+    if (ended_by_probe()) {
+      outlive_probe();
+    }
     fail_everything(Errc::server_exited, "the server closed its output before it answered");
     signal(SignalServer::Kind::terminate);
     if (!kill_at_) {
@@ -33,6 +36,27 @@ Actions Session::Impl::end(Side from, Instant now) {
   }
   drained();
   return take();
+}
+
+// Some servers end on any request that comes before `initialize`. A client that probes for the stateless era takes
+// -32601 for a server of the other one, and opens again; what it can still be told then is why nothing comes.
+bool Session::Impl::ended_by_probe() const {
+  return !client_ended_ && !terminate_at_ && probes_sent_ > 0 && probes_sent_ == lines_sent_ && !outstanding_.empty();
+}
+
+void Session::Impl::outlive_probe() {
+  for (const auto& [id, request] : std::exchange(outstanding_, {})) {
+    forget_token(request);
+    to_client(wire::error_line(id, Errc::method_not_allowed, "the server has no server/discover"));
+  }
+  constexpr std::string_view kWhy =
+      "the server ends when it is asked server/discover, and it was; it has to be started again and opened with "
+      "initialize";
+  record(refused_record(Side::server, Errc::server_exited, "the server ended when it was asked server/discover", {},
+                        "server/discover"));
+  notice(text::cat(kWhy, ": set the client to the handshake protocol, or let it start the server twice"));
+  config_.launch_failure = Error{Errc::server_exited, std::string(kWhy), {}, {}};
+  give_up_at_ = now_ + kFailedLaunchMs;
 }
 
 void Session::Impl::client_ended() {
@@ -44,6 +68,8 @@ void Session::Impl::client_ended() {
     stop(exit_status(config_.launch_failure->code));
     return;
   }
+  // Nobody answers any more.
+  fail_questions(std::nullopt, Errc::timed_out, "the client is gone");
   drain_until_ = now_ + kDrainMs;
   terminate_at_ = now_ + kTerminateAfterEofMs;
   kill_at_ = now_ + kKillAfterEofMs;
@@ -97,6 +123,7 @@ void Session::Impl::fail_everything(Errc code, std::string_view detail) {
     list.walk.reset();
   }
   own_.clear();
+  questions_.open.clear();
 }
 
 Actions Session::Impl::exited(ExitReport report, Instant now) {
@@ -107,6 +134,13 @@ Actions Session::Impl::exited(ExitReport report, Instant now) {
   server_gone_ = true;
   record(exit_record(report));
   const std::string how = text::cat(report.signalled ? "was ended by signal " : "exited with status ", report.code);
+  if (ended_by_probe()) {
+    outlive_probe();
+  }
+  if (config_.launch_failure) {
+    notice(text::cat("the server ", how));
+    return take();
+  }
   // A server that was asked to open and never did has failed, even when its client does not wait any more.
   const bool never_opened = initialize_asked_ && !opening_;
   const bool ours = (client_ended_ || terminate_at_.has_value()) && !never_opened;
@@ -197,6 +231,7 @@ Actions Session::Impl::tick(Instant now) {
     return take();
   }
   tick_lists();
+  tick_open_questions();
   drained();
   if (terminate_at_ && now >= *terminate_at_) {
     close_server_input();
@@ -225,6 +260,7 @@ std::optional<Instant> Session::Impl::next_deadline() const {
     consider(client_ended_ ? std::nullopt : list.relist_at);
     consider(client_ended_ ? std::nullopt : list.walk_due);
   }
+  consider(question_deadline());
   consider(held_.empty() ? std::nullopt : std::optional(held_.front().deadline));
   consider(client_ended_ && !server_input_closed_ ? drain_until_ : std::nullopt);
   consider(terminate_sent_ ? std::nullopt : terminate_at_);

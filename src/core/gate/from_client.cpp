@@ -26,6 +26,9 @@ void Session::Impl::on_client_refused(wire::Refused refused) {
   record(refused_record(Side::client, refused.error.code, refused.error.detail, refused.id, ""));
   notice_once(text::cat("a line of the client was refused: ", name(refused.error.code), ": ",
                         text::printable(refused.error.detail, 200)));
+  if (!refused.has_method && (refused.id || refused.unreadable_id)) {
+    fail_questions(refused.id, refused.error.code, "the client's answer could not be read");
+  }
   // An id that is outstanding already gets its one reply from the server.
   if (refused.id && refused.has_method && !id_in_use(*refused.id)) {
     to_client(wire::error_line(*refused.id, refused.error.code, refused.error.detail));
@@ -41,10 +44,7 @@ void Session::Impl::on_client_overlong(const wire::OverlongLine& line) {
   const bool reply = !refused.has_method;
   on_client_refused(std::move(refused));
   if (reply) {
-    // It may have been the answer to any of them: none is left waiting.
-    for (const auto& [id, cancelled] : std::exchange(server_pings_, {})) {
-      to_server(wire::error_line(id, Errc::message_too_large, "the client's answer was too long"));
-    }
+    fail_questions(line.scanned.id, Errc::message_too_large, "the client's answer was too long");
   }
 }
 
@@ -180,7 +180,8 @@ void Session::Impl::remember_stateless_meta(const Message& message) {
   if (const Value info = meta.find(wire::kMetaClientInfo)) {
     w.member_raw(wire::kMetaClientInfo, info.raw());
   }
-  w.member_raw(wire::kMetaClientCapabilities, client_capabilities_for_server(meta.find(wire::kMetaClientCapabilities)));
+  w.member_raw(wire::kMetaClientCapabilities, client_capabilities_for_server(meta.find(wire::kMetaClientCapabilities),
+                                                                             config_.policy.client_requests));
   w.end_object();
   stateless_meta_ = w.take();
 }
@@ -208,6 +209,13 @@ void Session::Impl::on_client_request(Message message) {
   if (wire::is_stateless(*revision)) {
     remember_stateless_meta(message);
   }
+  if (admit_answers(message)) {
+    dispatch_request(std::move(message));
+  }
+}
+
+// What may be asked, on its way to where it is judged.
+void Session::Impl::dispatch_request(Message message) {
   if (message.method == "initialize") {
     on_initialize(std::move(message));
   } else if (const auto kind = catalog::list_kind_of_method(message.method)) {
@@ -232,7 +240,7 @@ std::string Session::Impl::client_line(Message message) {
   const Value root = message.document.root();
   const bool own = wire::has_own_meta(root);
   const Value capabilities = message.meta().find(wire::kMetaClientCapabilities);
-  const bool rewrite = capabilities && needs_rewriting(capabilities);
+  const bool rewrite = capabilities && needs_rewriting(capabilities, config_.policy.client_requests);
   if (!own && !rewrite) {
     std::string line = std::move(message.document).take_text();
     line += '\n';
@@ -246,7 +254,9 @@ std::string Session::Impl::client_line(Message message) {
     return client_line(std::move(*cleaned));
   }
   const auto edit_meta = [&](std::string_view key, const Value& value) -> std::optional<std::string> {
-    return key == wire::kMetaClientCapabilities ? std::optional(client_capabilities_for_server(value)) : std::nullopt;
+    return key == wire::kMetaClientCapabilities
+               ? std::optional(client_capabilities_for_server(value, config_.policy.client_requests))
+               : std::nullopt;
   };
   const auto edit_params = [&](std::string_view key, const Value& value) -> std::optional<std::string> {
     return key == "_meta" ? std::optional(wire::edited(value, edit_meta)) : std::nullopt;
@@ -266,6 +276,11 @@ void Session::Impl::forward_request(Message message, Outstanding outstanding) {
       progress_tokens_.insert(std::move(*id));
     }
   }
+  if (outstanding.era == Era::stateless) {
+    outstanding.offers = read_offers(message.meta().find(wire::kMetaClientCapabilities));
+    remember_line(message, outstanding);
+  }
+  probes_sent_ += message.method == "server/discover" ? 1U : 0U;
   outstanding_.emplace(*message.id, std::move(outstanding));
   to_server(client_line(std::move(message)));
 }
@@ -277,13 +292,15 @@ void Session::Impl::on_initialize(Message message) {
   }
   handshake_ = Handshake::asked;
   initialize_asked_ = true;
-  const auto edit_params = [](std::string_view key, const Value& value) -> std::optional<std::string> {
-    return key == "capabilities" ? std::optional(client_capabilities_for_server(value)) : std::nullopt;
+  const auto edit_params = [&](std::string_view key, const Value& value) -> std::optional<std::string> {
+    return key == "capabilities" ? std::optional(client_capabilities_for_server(value, config_.policy.client_requests))
+                                 : std::nullopt;
   };
   const auto edit = [&](std::string_view key, const Value& value) -> std::optional<std::string> {
     return key == "params" ? std::optional(wire::edited(value, edit_params)) : std::nullopt;
   };
-  if (needs_rewriting(message.params.find("capabilities"))) {
+  offers_ = read_offers(message.params.find("capabilities"));
+  if (needs_rewriting(message.params.find("capabilities"), config_.policy.client_requests)) {
     auto rewritten = wire::parse(wire::edited(message.document.root(), edit), limits_);
     CORDON_ASSERT(rewritten.has_value());
     message = std::move(*rewritten);
@@ -317,7 +334,9 @@ void Session::Impl::on_client_notification(Message message) {
     want_walk(catalog::ListKind::tools, Era::handshake);
     return;
   }
-  // What is left belongs to requests of the server, none of which reach the client.
+  if (exists && on_answering_notification(message)) {
+    return;
+  }
   record(refused_record(Side::client, Errc::method_not_allowed, "a notification that is not passed on", {},
                         message.method));
 }
@@ -348,19 +367,6 @@ void Session::Impl::on_cancelled(Message message) {
     cancelled_.pop_front();
   }
   to_server(client_line(std::move(message)));
-}
-
-void Session::Impl::on_client_reply(Message message) {
-  if (const auto ping = message.id ? server_pings_.find(*message.id) : server_pings_.end();
-      ping != server_pings_.end()) {
-    const bool cancelled = ping->second;
-    server_pings_.erase(ping);
-    if (!cancelled) {
-      to_server(client_line(std::move(message)));
-    }
-    return;
-  }
-  record(refused_record(Side::client, Errc::reply_unexpected, "a reply to no outstanding request", message.id, ""));
 }
 
 }  // namespace cordon::gate

@@ -21,22 +21,6 @@ using wire::Form;
 using wire::MessageKind;
 using wire::Revision;
 
-namespace {
-
-// A result that asks the client for something instead of giving one, in whatever era it claims to be.
-bool asks_client(const Value& result) {
-  const Value type = result.find("resultType");
-  return result.find("inputRequests") || (type.is(Kind::string) && type.string_equals("input_required"));
-}
-
-// Error data through which a server asks: URL elicitation (-32042) and what a task reply may carry.
-bool error_asks_client(const Value& error) {
-  const Value data = error.find("data");
-  return error.find("code").safe_integer() == -32042 || data.find("elicitations") || data.find("inputRequests");
-}
-
-}  // namespace
-
 void Session::Impl::on_server_refused(wire::Refused refused) {
   const bool awaited = refused.id && !refused.has_method &&
                        (outstanding_.contains(*refused.id) || own_.contains(std::string(refused.id->text())));
@@ -141,35 +125,6 @@ void Session::Impl::on_server_message(Message message) {
   }
 }
 
-// Requests of a server exist in the handshake era only. Each is answered once, none is passed on but ping.
-void Session::Impl::on_server_request(Message message) {
-  if (handshake_ == Handshake::none) {
-    record(refused_record(Side::server, Errc::method_not_allowed, "a request of the server outside of a handshake",
-                          message.id, message.method));
-    return;
-  }
-  const bool exists = wire::lookup(revision_, Direction::to_client, Form::request, message.method).has_value();
-  if (exists && message.method == "ping") {
-    if (server_pings_.size() < config_.policy.messages.in_flight && server_pings_.emplace(*message.id, false).second) {
-      if (wire::has_own_meta(message.document.root())) {
-        to_client(wire::without_own_meta(message.document.root()) + '\n');
-      } else {
-        to_client(std::move(message.document).take_text() + '\n');
-      }
-    }
-    return;
-  }
-  record(refused_record(Side::server, Errc::client_request_blocked, "a request of the server", message.id,
-                        message.method));
-  notice_server(text::cat("the server asked the client for ", text::printable(message.method, 100), "; refused"));
-  if (exists && message.method == "elicitation/create") {
-    // Not an error: a server that finds no elicitation proceeds without asking.
-    to_server(wire::result_line(*message.id, R"({"action":"decline"})"));
-  } else {
-    to_server(wire::error_line(*message.id, Errc::method_not_allowed, "the client does not offer this"));
-  }
-}
-
 void Session::Impl::on_list_changed(std::string_view method, Era era) {
   for (const catalog::ListKind kind : catalog::kListKinds) {
     // One word stands for resources and for their templates.
@@ -201,10 +156,7 @@ std::string_view Session::Impl::unasked(const Message& message) {
     // The listen request stays outstanding: servers may answer it as well.
     const bool ends_listen = listen != outstanding_.end() && listen->second.method == "subscriptions/listen" &&
                              !std::exchange(listen->second.ended, true);
-    const auto ping = id ? server_pings_.find(*id) : server_pings_.end();
-    // An answer that crosses the cancellation is swallowed, see on_client_reply().
-    const bool ends_ping = ping != server_pings_.end() && !std::exchange(ping->second, true);
-    return ends_listen || ends_ping ? "" : "a cancellation of nothing that the server may cancel";
+    return ends_listen ? "" : "a cancellation of nothing that the server may cancel";
   }
   if (message.method == "notifications/subscriptions/acknowledged") {
     const Value tag = message.meta().find(wire::kMetaSubscription);
@@ -218,6 +170,9 @@ std::string_view Session::Impl::unasked(const Message& message) {
 }
 
 void Session::Impl::on_server_notification(Message message) {
+  if (on_question_notification(message)) {
+    return;
+  }
   const bool stateless = handshake_ == Handshake::none;
   const Revision revision = stateless ? Revision::v2026_07_28 : revision_;
   auto feature = wire::lookup(revision, Direction::to_client, Form::notification, message.method);
@@ -271,13 +226,11 @@ void Session::Impl::on_server_reply(Message message) {
   const Outstanding request = std::move(found->second);
   outstanding_.erase(found);
   forget_token(request);
+  if (asks_client(message)) {
+    on_asking_reply(std::move(message), request);
+    return;
+  }
   if (message.kind == MessageKind::error) {
-    if (error_asks_client(message.error)) {
-      record(refused_record(Side::server, Errc::client_request_blocked, "an error that asks the client", message.id,
-                            request.method));
-      fail_reply(*message.id, request, Errc::client_request_blocked, "the server asked for something instead");
-      return;
-    }
     const bool opening = request.method == "initialize";
     if (opening) {
       handshake_ = Handshake::none;
@@ -297,13 +250,6 @@ void Session::Impl::on_server_reply(Message message) {
 
 // A result on its way to the client: of a call, a ping, a log level or a subscription.
 void Session::Impl::on_call_reply(Message message, const Outstanding& request) {
-  if (asks_client(message.result)) {
-    record(refused_record(Side::server, Errc::client_request_blocked, "a result that asks the client", message.id,
-                          request.method));
-    notice_once("the server asked the client for something inside a result; refused");
-    fail_reply(*message.id, request, Errc::client_request_blocked, "the server asked for something instead");
-    return;
-  }
   const Value type = message.result.find("resultType");
   // A task in place of a result was not asked for: calls with `task` do not pass.
   const bool task = message.result.find("task").is(Kind::object) && !message.result.find("content");

@@ -16,8 +16,6 @@ using json::Member;
 using json::Value;
 using policy::DriftAction;
 
-bool passes_to_server(const Value& key) { return key.string_equals("elicitation"); }
-
 void write_meta(json::Writer& w, std::string_view server_info, std::string_view facts) {
   w.key("_meta").begin_object();
   if (!server_info.empty()) {
@@ -77,27 +75,6 @@ void judge_capabilities(JudgedOpening& opening, const Value& live, const std::op
 }
 
 }  // namespace
-
-std::string client_capabilities_for_server(const Value& capabilities) {
-  json::Writer w;
-  w.begin_object();
-  for (const Member member : capabilities.members()) {
-    if (passes_to_server(member.key)) {
-      w.key(member.key.string()).value(member.value);
-    }
-  }
-  w.end_object();
-  return w.take();
-}
-
-bool needs_rewriting(const Value& capabilities) {
-  for (const Member member : capabilities.members()) {
-    if (!passes_to_server(member.key)) {
-      return true;
-    }
-  }
-  return !capabilities.is(Kind::object);
-}
 
 Identity read_identity(const Value& result, const Value& server_info) {
   Identity identity;

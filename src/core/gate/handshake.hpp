@@ -16,12 +16,6 @@
 
 namespace cordon::gate {
 
-// Client capabilities as the server may see them: elicitation as declared (its requests are declined, but a server that
-// finds none proceeds without asking); sampling, roots, tasks and what is unknown are taken out.
-std::string client_capabilities_for_server(const json::Value& capabilities);
-// True when that is not what stands there already.
-bool needs_rewriting(const json::Value& capabilities);
-
 // What a server said of itself in `initialize` or `server/discover`.
 struct Identity {
   std::optional<std::string> instructions = {};

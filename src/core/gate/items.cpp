@@ -17,11 +17,6 @@ using json::Value;
 
 namespace {
 
-// No question of a server passes, so there is none that these could answer.
-bool answers_a_question(const wire::Message& message) {
-  return message.params.find("inputResponses") || message.params.find("requestState");
-}
-
 bool flagged(const ItemView& item, const policy::Verdict& verdict) {
   return item.flagged || verdict.action == policy::Action::flag;
 }
@@ -131,10 +126,6 @@ void Session::Impl::on_prompt(Message message) {
     refuse_request(message, Errc::message_malformed, "prompts/get needs a string `name` and an object `arguments`");
     return;
   }
-  if (answers_a_question(message)) {
-    refuse_request(message, Errc::client_request_blocked, "it answers a question that was never passed on");
-    return;
-  }
   settle_item(std::move(message), ListKind::prompts, name.string(), judge_prompt(name.string()));
 }
 
@@ -223,10 +214,6 @@ void Session::Impl::on_resource(Message message) {
     return;
   }
   const std::string uri = value.string();
-  if (answers_a_question(message)) {
-    refuse_request(message, Errc::client_request_blocked, "it answers a question that was never passed on");
-    return;
-  }
   if (message.method != "resources/read" && (!opening_ || !opening_->subscribe)) {
     refuse_request(message, Errc::method_not_allowed, text::cat(message.method, " is not part of what was reviewed"));
     return;

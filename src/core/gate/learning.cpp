@@ -352,7 +352,8 @@ void Session::Impl::answer_list(const Message& message, ListKind kind) {
   }
   w.key("dev.mcp-cordon/catalog").begin_object();
   if (kind == ListKind::tools) {
-    w.member("annotations", "reviewed");
+    const bool reviewed = config_.policy.tools.annotations == policy::Annotations::reviewed;
+    w.member("annotations", reviewed ? "reviewed" : "server");
   }
   w.member_bool("pinned", config_.snapshot.has_value()).end_object();
   w.end_object().end_object();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/gate/records.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "core/json/write.hpp"
 
@@ -102,6 +104,41 @@ std::string list_record(const ItemListView& view, catalog::ListKind kind) {
   json::Writer w;
   w.begin_object().member("event", "catalog").member("list", catalog::names(kind).file_member);
   w.member_int("items", static_cast<std::int64_t>(view.items().size())).member_int("listed", listed).end_object();
+  return w.take();
+}
+
+std::string question_record(const QuestionNote& note, const JudgedQuestion& judged) {
+  constexpr std::size_t kMaxTools = 20;
+  json::Writer w;
+  w.begin_object().member("event", "question").member("id", text::printable(note.id, kMaxText));
+  w.member("method", text::printable(note.method, kMaxText));
+  if (!note.within.empty()) {
+    w.member("within", note.within);
+  }
+  w.member("decision", note.decision);
+  if (note.decision == "block") {
+    w.member("reason", name(Errc::client_request_blocked));
+  }
+  w.member("because", judged.because);
+  if (!judged.host.empty()) {
+    w.member("host", text::printable(judged.host, kMaxText));
+  }
+  if (!judged.tools.empty()) {
+    w.member_int("tool_count", static_cast<std::int64_t>(judged.tools.size()));
+    w.key("tools").begin_array();
+    for (std::size_t i = 0; i < std::min(judged.tools.size(), kMaxTools); ++i) {
+      w.string(text::printable(judged.tools[i], 64));
+    }
+    w.end_array();
+  }
+  w.end_object();
+  return w.take();
+}
+
+std::string answered_record(const wire::Id& id, std::string_view method, std::string_view answer) {
+  json::Writer w;
+  w.begin_object().member("event", "question_answered").member("id", text::printable(id.json(), kMaxText));
+  w.member("method", method).member("answer", answer).end_object();
   return w.take();
 }
 

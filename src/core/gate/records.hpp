@@ -10,6 +10,7 @@
 #include "core/gate/action.hpp"
 #include "core/gate/catalog_view.hpp"
 #include "core/gate/item_view.hpp"
+#include "core/gate/questions.hpp"
 #include "core/wire/id.hpp"
 
 namespace cordon::gate {
@@ -29,6 +30,16 @@ std::string exit_record(ExitReport report);
 std::string catalog_record(const CatalogView& view);
 // {"event":"catalog","list":…,"items":N,"listed":N}: of a list of another kind
 std::string list_record(const ItemListView& view, catalog::ListKind kind);
+// {"event":"question","id":…,"method":…,"within":…,"decision":…,"because":…}: what the server asked of the client.
+struct QuestionNote {
+  std::string_view id = {};  // JSON of the server's id, or the key in a result
+  std::string_view method = {};
+  std::string_view within = {};
+  std::string_view decision = {};
+};
+std::string question_record(const QuestionNote& note, const JudgedQuestion& judged);
+// {"event":"question_answered","id":…,"method":…,"answer":…}: what the client said to it.
+std::string answered_record(const wire::Id& id, std::string_view method, std::string_view answer);
 // {"event":"opened","era":…,"version":…}
 std::string opened_record(std::string_view era, std::string_view version);
 

@@ -24,6 +24,7 @@ std::optional<Instant> Session::next_deadline() const { return impl_->next_deadl
 
 Session::Impl::Impl(SessionConfig config)
     : config_(std::move(config)),
+      call_judge_(config_.policy.tools),
       limits_{config_.policy.messages.max_bytes, config_.policy.messages.max_depth},
       client_lines_(limits_.max_bytes),
       server_lines_(limits_.max_bytes) {

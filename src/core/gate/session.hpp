@@ -8,12 +8,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/time.hpp"
 #include "core/catalog/catalog.hpp"
 #include "core/gate/action.hpp"
+#include "core/policy/paths.hpp"
 #include "core/policy/policy.hpp"
 
 namespace cordon::gate {
@@ -31,7 +33,9 @@ struct SessionConfig {
   MacKey argument_key = {};                              // per installation, for digests of arguments in audit
   std::string version = {};                              // of mcp-cordon
   std::map<std::string, std::string> known_values = {};  // of catalog.variables, as far as the launch tells them
-  bool read_only = false;                                // run --read-only: only tools of reviewed effect `read` pass
+  bool read_only = false;                                // run --read-only: only calls of reviewed effect `read` pass
+  policy::ServerView view = {};  // for `within`; without its `files` no path passes such a condition
+  std::vector<std::string> roots = {};                   // folders of the policy as the server sees them
 };
 
 class Session {

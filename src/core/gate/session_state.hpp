@@ -10,7 +10,8 @@
 //     notification in the table, else dropped
 //   server line ── parse ── refused: an outstanding id gets an error reply, all else is a stray line or dropped
 //     reply        only to an outstanding id, once; to one of our own requests: consumed
-//     request      answered by us: ping is passed on, elicitation declined, sampling, roots and the rest refused
+//     request      judged by client_requests; what passes goes to the client under an id of ours and is answered once
+//     result       that asks the client instead (input_required, -32042): each question is judged, the rest as a reply
 //     notification in the table, within the capabilities, about something outstanding, else dropped
 //
 // Our own request ids begin with wire::kOwnIdPrefix, which the client may not use.
@@ -28,8 +29,11 @@
 #include "core/gate/handshake.hpp"
 #include "core/gate/item_view.hpp"
 #include "core/gate/list_walk.hpp"
+#include "core/gate/open_questions.hpp"
+#include "core/gate/questions.hpp"
 #include "core/gate/session.hpp"
 #include "core/gate/variable_view.hpp"
+#include "core/policy/judge_call.hpp"
 #include "core/wire/line_reader.hpp"
 #include "core/wire/message.hpp"
 #include "core/wire/methods.hpp"
@@ -77,6 +81,8 @@ class Session::Impl {
     bool acknowledged = false;                   // of a subscription: told once
     bool ended = false;                          // of a subscription: its end was told once
     std::optional<Id> progress_token = {};
+    ClientOffers offers = {};  // stateless era: what this request says that the client can be asked
+    std::string line = {};     // the same: the request, where its result may ask for something first
   };
   enum class Own : std::uint8_t { list, discover };
   struct OwnRequest {
@@ -123,7 +129,10 @@ class Session::Impl {
   void on_line(Side from, wire::LineEvent event);
   void on_text(Side from, std::string line);
   void to_client(std::string line) { actions_.emplace_back(ToClient{std::move(line)}); }
-  void to_server(std::string line) { actions_.emplace_back(ToServer{std::move(line)}); }
+  void to_server(std::string line) {
+    ++lines_sent_;
+    actions_.emplace_back(ToServer{std::move(line)});
+  }
   void record(std::string body) { actions_.emplace_back(Record{std::move(body)}); }
   void notice(std::string text) { actions_.emplace_back(Notice{std::move(text)}); }
   // Each text once. What a server can vary has a small budget of its own, so that it cannot use up ours.
@@ -138,8 +147,8 @@ class Session::Impl {
   bool keep_early(Message& message);
   void replay_early();
   void on_client_request(Message message);
+  void dispatch_request(Message message);
   void on_client_notification(Message message);
-  void on_client_reply(Message message);
   void on_initialize(Message message);
   std::optional<wire::Revision> admit_era(const Message& message);
   bool offered(wire::Revision revision, const Message& message) const;
@@ -155,10 +164,18 @@ class Session::Impl {
   // calls.cpp
   void on_call(Message message);
   void decide_call(Message message);
+  // call_judgement.cpp
+  policy::CallJudgement judge_call(const ToolView& tool, const json::Value& arguments) const;
+  void pass_call(Message message, const ToolView& tool, const policy::CallJudgement& judged);
+  bool is_read_only() const { return config_.read_only || config_.policy.tools.read_only; }
+  void refuse_arguments(const Message& message, std::string_view name, const policy::CallJudgement& judged);
+
   void refuse_by_policy(const Message& message, std::string_view name, const policy::Verdict& verdict);
-  void refuse_call(const Message& message, Errc code, std::string because, std::string detail);
+  // `effect`: of this call, where that is known; else that of its tool is written down.
+  void refuse_call(const Message& message, Errc code, std::string because, std::string detail,
+                   std::optional<policy::Effect> effect = {});
   void record_call(const Message& message, std::string_view decision, std::optional<Errc> reason,
-                   std::string_view because, const ToolView* tool);
+                   std::string_view because, const ToolView* tool, std::optional<policy::Effect> effect = {});
 
   // items.cpp
   void on_prompt(Message message);
@@ -194,7 +211,6 @@ class Session::Impl {
   void on_server_refused(wire::Refused refused);
   void on_server_overlong(const wire::OverlongLine& line);
   void on_server_message(Message message);
-  void on_server_request(Message message);
   void on_server_notification(Message message);
   std::string_view unasked(const Message& message);
   void on_list_changed(std::string_view method, wire::Era era);
@@ -207,6 +223,31 @@ class Session::Impl {
   void fail_reply(const Id& id, const Outstanding& request, Errc code, std::string_view detail);
   void fail_all_outstanding(Errc code, std::string_view detail);
   void forget_token(const Outstanding& request);
+
+  // client_requests.cpp
+  QuestionContext question_context(wire::Revision revision, const ClientOffers& offers) const;
+  void note_question(std::string_view id, std::string_view method, const JudgedQuestion& judged,
+                     std::string_view within);
+  bool admit_question(std::string_view method);
+  void refuse_question(const Id& server_id, std::string_view method, Errc code, std::string_view detail);
+  void on_server_request(Message message);
+  void ask_client(const Message& message, const std::string& params);
+  void on_client_reply(Message message);
+  void fail_questions(const std::optional<Id>& id, Errc code, std::string_view detail);
+  void tick_open_questions();
+  std::optional<Instant> question_deadline() const;
+  bool on_question_notification(const Message& message);
+  bool on_answering_notification(Message& message);
+
+  // input_required.cpp
+  static bool asks_client(const Message& reply);
+  void withhold_question(const Message& message, const Outstanding& request, Errc code, std::string_view because);
+  void on_asking_reply(Message message, const Outstanding& request);
+  void retry_ourselves(const Message& message, const Outstanding& request, const AskedResult& asked);
+  void pass_asking(const Message& message, const Outstanding& request, AskedResult asked, const std::string& passed);
+  void on_address_required(Message message, const Outstanding& request);
+  bool admit_answers(Message& message);
+  void remember_line(const Message& message, Outstanding& outstanding) const;
 
   // learning.cpp
   Learning& list(catalog::ListKind kind) { return lists_.at(static_cast<std::size_t>(kind)); }
@@ -245,9 +286,12 @@ class Session::Impl {
   void close_server_input();
   void signal(SignalServer::Kind kind);
   void drained();
+  bool ended_by_probe() const;
+  void outlive_probe();
   void fail_everything(Errc code, std::string_view detail);
 
   SessionConfig config_;
+  policy::CallJudge call_judge_;
   json::Limits limits_;
   Instant now_ = {};
   Actions actions_;
@@ -264,8 +308,9 @@ class Session::Impl {
   std::optional<JudgedOpening> opening_;  // once the server has been heard
   std::map<Id, Outstanding> outstanding_;
   std::multiset<Id> progress_tokens_;
-  std::deque<Id> cancelled_;         // answers to these are dropped
-  std::map<Id, bool> server_pings_;  // requests of the server that the client has to answer; true: cancelled
+  std::deque<Id> cancelled_;  // answers to these are dropped
+  OpenQuestions questions_;   // of the server, that the client has to answer
+  ClientOffers offers_;       // handshake era: what the client can be asked
 
   std::map<std::string, OwnRequest> own_;  // our requests to the server
   std::uint64_t own_count_ = 0;
@@ -284,6 +329,8 @@ class Session::Impl {
   bool client_ended_ = false;
   bool server_input_closed_ = false;
   bool server_gone_ = false;
+  std::uint64_t lines_sent_ = 0;   // to the server
+  std::uint64_t probes_sent_ = 0;  // server/discover among them
   bool terminate_sent_ = false;
   bool kill_sent_ = false;
   std::optional<Instant> drain_until_;

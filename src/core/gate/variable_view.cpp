@@ -60,6 +60,7 @@ VariableRule rule_of(const Variable& variable) {
       return {is_pattern, variable.pattern, {}};
     case Variable::Kind::cwd:
     case Variable::Kind::home:
+    case Variable::Kind::roots:
     case Variable::Kind::argument:
       return {is_known, {}, {}};
   }
@@ -83,6 +84,11 @@ catalog::VariableRules variable_rules(const policy::Catalog& policy, const std::
 Variables::Variables(const policy::Catalog& policy, const std::map<std::string, std::string>& known,
                      catalog::Snapshot& snapshot)
     : rules_(variable_rules(policy, known)), reviewed_(snapshot) {
+  for (const auto& [name, variable] : policy.variables) {
+    if (variable.kind == Variable::Kind::date || variable.kind == Variable::Kind::integer) {
+      moving_.insert(name);
+    }
+  }
   for (catalog::PinnedTool& tool : snapshot.tools) {
     tool.definition = catalog::with_known_values(rules_, reviewed_.variables, "tool", tool.name, tool.definition);
   }
@@ -98,8 +104,17 @@ Variables::Variables(const policy::Catalog& policy, const std::map<std::string, 
   }
 }
 
-void Variables::settle(ListKind kind, LiveList& live) const {
-  catalog::VariableReader reader(rules_, reviewed_.variables, catalog::Shown::known);
+// One value in the whole catalog, but for what changes while a server runs: lists are read at different times.
+void Variables::keep(const catalog::VariableReader& reader) {
+  for (const auto& [name, value] : reader.values()) {
+    if (!moving_.contains(name)) {
+      values_.emplace(name, value);
+    }
+  }
+}
+
+void Variables::settle(ListKind kind, LiveList& live) {
+  catalog::VariableReader reader(rules_, reviewed_.variables, catalog::Shown::known, values_);
   for (LiveItem& item : live.items) {
     std::string_view pinned;
     if (kind == ListKind::tools) {
@@ -113,12 +128,14 @@ void Variables::settle(ListKind kind, LiveList& live) const {
       item.definition = reader.settled(catalog::names(kind).item, item.name, pinned, item.definition);
     }
   }
+  keep(reader);
 }
 
-void Variables::settle(Identity& live) const {
+void Variables::settle(Identity& live) {
   if (live.instructions && reviewed_.instructions) {
-    catalog::VariableReader reader(rules_, reviewed_.variables, catalog::Shown::known);
+    catalog::VariableReader reader(rules_, reviewed_.variables, catalog::Shown::known, values_);
     live.instructions = reader.settled_text("instructions", *reviewed_.instructions, *live.instructions);
+    keep(reader);
   }
 }
 

@@ -3,6 +3,7 @@
 // The variables of a policy in one session: what values fit, and a snapshot that holds those that we know.
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "core/catalog/catalog.hpp"
@@ -23,12 +24,16 @@ class Variables {
             catalog::Snapshot& snapshot);
 
   // Live texts that differ in values only become those of that snapshot.
-  void settle(catalog::ListKind kind, LiveList& live) const;
-  void settle(Identity& live) const;
+  void settle(catalog::ListKind kind, LiveList& live);
+  void settle(Identity& live);
 
  private:
+  void keep(const catalog::VariableReader& reader);
+
   catalog::VariableRules rules_;
   catalog::Snapshot reviewed_;
+  std::set<std::string> moving_ = {};               // dates and integers: the next list may have another value
+  std::map<std::string, std::string> values_ = {};  // of the others, as the first list had them
 };
 
 }  // namespace cordon::gate

@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kRead = "isolation.filesystem.read";
 constexpr std::string_view kWrite = "isolation.filesystem.write";
 constexpr std::string_view kEffects = "tools.effects.";
+constexpr std::string_view kResources = "resources.";
 
 std::string quote(std::string_view text) { return text::cat("'", text::printable(text, 200), "'"); }
 
@@ -78,6 +79,8 @@ class Comparison {
         return compare_list(key, path, limit);
       case LimitKind::demands:
         return compare_demands(key, path, limit);
+      case LimitKind::keys:
+        return compare_keys(key, path, limit);
       case LimitKind::network:
         return compare_network(path, limit);
     }
@@ -142,6 +145,15 @@ class Comparison {
     }
   }
 
+  // Without any key a policy asks for no signature.
+  void compare_keys(const CeilingKey& key, const std::string& path, const Limit& limit) {
+    if (key.list(policy_, path).empty()) {
+      add(path, text::cat("no signature is asked for", by_default(path)), "demands keys among " + list_of(limit),
+          place_of(places_, path), limit);
+    }
+    compare_list(key, path, limit);
+  }
+
   // Without a host nothing else of a network matters.
   void compare_network(const std::string& path, const Limit& limit) {
     const Network& asked = policy_.isolation.network;
@@ -192,21 +204,34 @@ class Comparison {
   // A rule goes before the effects and may meet a tool of any class, so it is held to the strictest of them: judging
   // by the lesser of both at each call would be narrowing.
   void compare_rules() {
-    const Limit* strictest = nullptr;
-    for (auto limit = ceiling_.limits.lower_bound(kEffects);
-         limit != ceiling_.limits.end() && limit->first.starts_with(kEffects); ++limit) {
-      if (strictest == nullptr || action_from_name(limit->second.word) > action_from_name(strictest->word)) {
-        strictest = &limit->second;
+    const Limit* of_effects = strictest(kEffects);
+    for (std::size_t i = 0; i < policy_.tools.rules.size(); ++i) {
+      if (const std::optional<Action> action = policy_.tools.rules[i].action) {
+        compare_rule(text::cat("tools.rules[", i, "].action"), *action, "for tools of any effect class", of_effects);
       }
     }
-    for (std::size_t i = 0; strictest != nullptr && i < policy_.tools.rules.size(); ++i) {
-      const Rule& rule = policy_.tools.rules[i];
-      if (rule.action && rule.action < action_from_name(strictest->word)) {
-        const std::string path = text::cat("tools.rules[", i, "].action");
-        add(path, text::cat(name(*rule.action), " is asked for, for tools of any effect class"),
-            text::cat("accepts no more than ", strictest->word, " for one of them"), place_of(places_, path),
-            *strictest);
+    const Limit* of_resources = strictest(kResources);
+    for (std::size_t i = 0; i < policy_.resources.rules.size(); ++i) {
+      compare_rule(text::cat("resources.rules[", i, "].action"), policy_.resources.rules[i].action,
+                   "for resources, listed or not", of_resources);
+    }
+  }
+
+  const Limit* strictest(std::string_view prefix) const {
+    const Limit* found = nullptr;
+    for (auto limit = ceiling_.limits.lower_bound(prefix);
+         limit != ceiling_.limits.end() && limit->first.starts_with(prefix); ++limit) {
+      if (found == nullptr || action_from_name(limit->second.word) > action_from_name(found->word)) {
+        found = &limit->second;
       }
+    }
+    return found;
+  }
+
+  void compare_rule(const std::string& path, Action action, std::string_view of, const Limit* most) {
+    if (most != nullptr && action < action_from_name(most->word)) {
+      add(path, text::cat(name(action), " is asked for, ", of),
+          text::cat("accepts no more than ", most->word, " for one of them"), place_of(places_, path), *most);
     }
   }
 

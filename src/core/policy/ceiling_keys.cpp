@@ -76,6 +76,21 @@ std::string_view word_of(DriftAction action) {
   return "";
 }
 
+std::string_view word_of(ClientRequests::Roots roots) {
+  using Roots = ClientRequests::Roots;
+  switch (roots) {
+    case Roots::policy:
+      return "policy";
+    case Roots::allow:
+      return "allow";
+    case Roots::flag:
+      return "flag";
+    case Roots::block:
+      return "block";
+  }
+  return "";
+}
+
 std::string_view word_of(AuditArguments arguments) {
   switch (arguments) {
     case AuditArguments::digest:
@@ -149,6 +164,7 @@ std::vector<Asked> account(const Policy& policy, std::string_view path) {
 }
 
 constexpr std::string_view kActions = "allow flag confirm block hide";
+constexpr std::string_view kUses = "allow flag block hide";
 constexpr std::string_view kServed = "flag pinned block";
 constexpr std::string_view kRequests = "allow flag block";
 constexpr std::string_view kGuarantees =
@@ -193,6 +209,7 @@ constexpr std::array kKeys = std::to_array<CeilingKey>({
     {.section = kLimits, .key = "cpu_seconds", .kind = K::count, .standard = kAny, .number = [](P p) { return p.isolation.limits.cpu_seconds; }},
     {.section = "catalog", .key = "missing", .kind = K::word, .words = "flag trust-first-use block", .standard = "block", .word = [](P p) { return word_of(p.catalog.missing); }},
     {.section = "catalog", .key = "accept_unattended", .kind = K::flag, .words = "true false", .standard = "false", .word = [](P p) { return word_of(p.catalog.accept_unattended); }},
+    {.section = "catalog", .key = "trusted_keys", .kind = K::keys, .standard = kAny, .list = [](P p, S at) { return texts(p.catalog.trusted_keys, at); }},
     {.section = kDrift, .key = "added", .words = "flag hide", .standard = "hide", .word = [](P p) { return word_of(p.catalog.drift.added); }},
     {.section = kDrift, .key = "changed", .words = "flag pinned block hide", .standard = "block", .word = [](P p) { return word_of(p.catalog.drift.changed); }},
     {.section = kDrift, .key = "removed", .words = "allow flag", .standard = "flag", .word = [](P p) { return word_of(p.catalog.drift.removed); }},
@@ -207,10 +224,12 @@ constexpr std::array kKeys = std::to_array<CeilingKey>({
     {.section = kEffects, .key = "execute", .words = kActions, .standard = "block", .word = action_of<Effect::execute>},
     {.section = kEffects, .key = "send", .words = kActions, .standard = "confirm", .word = action_of<Effect::send>},
     {.section = kEffects, .key = "unknown", .words = kActions, .standard = "block", .word = action_of<Effect::unknown>},
-    // This version blocks all three whatever a policy says.
-    {.section = "client_requests", .key = "sampling", .words = kRequests, .standard = "block", .word = [](P) { return S("block"); }},
-    {.section = "client_requests", .key = "elicitation", .words = kRequests, .standard = "flag", .word = [](P) { return S("block"); }},
-    {.section = "client_requests", .key = "roots", .words = "allow flag policy block", .standard = "policy", .word = [](P) { return S("block"); }},
+    {.section = "prompts", .key = "default", .words = kUses, .standard = "allow", .word = [](P p) { return name(p.prompts.standard); }},
+    {.section = "resources", .key = "default", .words = kUses, .standard = "allow", .word = [](P p) { return name(p.resources.standard); }},
+    {.section = "resources", .key = "templates", .words = kUses, .standard = "block", .word = [](P p) { return name(p.resources.templates); }},
+    {.section = "client_requests", .key = "sampling", .words = kRequests, .standard = "block", .word = [](P p) { return name(p.client_requests.sampling); }},
+    {.section = "client_requests", .key = "elicitation", .words = kRequests, .standard = "flag", .word = [](P p) { return name(p.client_requests.elicitation); }},
+    {.section = "client_requests", .key = "roots", .words = "allow flag policy block", .standard = "policy", .word = [](P p) { return word_of(p.client_requests.roots); }},
     {.section = "audit", .key = "arguments", .words = "none digest full", .standard = "digest", .word = [](P p) { return word_of(p.audit_arguments); }},
 });
 // clang-format on

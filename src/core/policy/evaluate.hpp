@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/policy/policy.hpp"
 
@@ -17,8 +18,20 @@ struct Verdict {
   Position position = {};
 };
 
-// The first rule whose globs match `tool` and that has an action, else the action for `effect`.
+// Whatever the arguments are: the first rule whose globs match `tool` and that has an action and no `when`, else the
+// action for `effect`. judge_call.hpp judges a call.
 Verdict evaluate(const Tools& tools, std::string_view tool, Effect effect);
+// What can be said of a tool whose calls may have any of `possible` (at least one): hide only if no call of it could
+// pass, so that it need not be listed.
+Verdict listing_verdict(const Tools& tools, std::string_view tool, const std::vector<Effect>& possible);
+Verdict effect_verdict(const Tools& tools, Effect effect);
+// Of several classes the strictest.
+Verdict effects_verdict(const Tools& tools, const std::vector<Effect>& effects);
+bool names_tool(const Rule& rule, std::string_view tool);
+// "rule 2 (policy.yaml:40:7)"; `rule` from 0.
+std::string rule_place(const Tools& tools, std::size_t rule);
+// "policy.yaml:40:7", or "default" for what the file does not say.
+std::string place_in(const Tools& tools, Position position);
 
 // What the policy says of prompts, and of one resource: its rules first, then `templates` for a URI that only a
 // reviewed template names, else `default`. The pin judges before these.

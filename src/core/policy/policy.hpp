@@ -40,11 +40,27 @@ struct Secret {
   bool operator==(const Secret&) const = default;
 };
 
+// A package that `install` fetches and `run` starts from its store; `command` is then its program and arguments.
+struct Source {
+  enum class Kind : std::uint8_t { npm, pypi, oci };
+  enum class Scripts : std::uint8_t { deny, allow };
+  Kind kind = Kind::npm;
+  std::string package = {};  // name, without the version
+  std::string version = {};  // exact, or a digest; what was written when allow_unpinned
+  std::string bin = {};      // empty: the one that the package has, or that is named like it
+  Scripts scripts = Scripts::deny;
+  std::vector<std::string> script_packages = {};  // Scripts::allow: of which packages
+  bool allow_unpinned = false;
+  Position position = {};
+  bool operator==(const Source&) const = default;
+};
+
 enum class StderrMode : std::uint8_t { relay, file, drop };
 enum class HomeMode : std::uint8_t { kept, temporary };
 
 struct Launch {
   std::vector<std::string> command = {};
+  std::optional<Source> source = {};
   bool command_from_client = false;
   std::string cwd = {};  // empty: the private HOME
   HomeMode home = HomeMode::kept;
@@ -138,10 +154,10 @@ struct Drift {
   bool operator==(const Drift&) const = default;
 };
 
-// A value that may stand at marked places of reviewed text. The first four are told by their form, the next three are
+// A value that may stand at marked places of reviewed text. The first four are told by their form, the next four are
 // known at launch, the last is a glob and needs a reason.
 struct Variable {
-  enum class Kind : std::uint8_t { path, date, integer, version, cwd, home, argument, pattern };
+  enum class Kind : std::uint8_t { path, date, integer, version, cwd, home, roots, argument, pattern };
   Kind kind = Kind::path;
   std::size_t argument = 0;  // Kind::argument: index in launch.command
   std::string pattern = {};
@@ -166,11 +182,46 @@ struct Catalog {
 
 // ---- tools ----
 
+// What one argument of a call has to be; every member that is set must hold.
+struct ArgumentCondition {
+  std::string pointer = {};                      // JSON pointer into `arguments`; `*` is each element or member
+  bool optional = false;                         // holds when the argument is absent
+  bool forbid = false;                           // holds only when the argument is absent
+  std::vector<std::string> within = {};          // folders in the server's view, absolute
+  std::vector<std::string> matches = {};         // RE2, whole value; one of them
+  std::vector<std::string> not_matches = {};     // RE2, anywhere; none of them
+  std::vector<std::string> one_of = {};          // canonical JSON values
+  std::vector<std::string> hosts = {};           // of a URL; as network entries without port
+  std::optional<std::uint64_t> max_length = {};  // code points of a string
+  std::optional<std::uint64_t> max_items = {};
+  std::optional<std::int64_t> minimum = {};
+  std::optional<std::int64_t> maximum = {};
+  Position position = {};
+  bool operator==(const ArgumentCondition&) const = default;
+};
+
 struct Rule {
-  std::vector<std::string> tools = {};  // globs: * and ?, matched against the whole name
+  std::vector<std::string> tools = {};       // globs: * and ?, matched against the whole name
+  std::vector<ArgumentCondition> when = {};  // selects, like `tools`
   std::optional<Action> action = {};
+  std::vector<ArgumentCondition> arguments = {};  // a call that fails one is argument_denied
+  std::optional<std::uint32_t> calls_per_minute = {};
+  std::optional<std::uint32_t> calls_in_flight = {};
+  std::optional<std::uint32_t> answer_timeout_seconds = {};
   Position position = {};
   bool operator==(const Rule&) const = default;
+};
+
+enum class Annotations : std::uint8_t { reviewed, server };
+enum class SchemaCheck : std::uint8_t { off, enforce };
+
+struct Confirm {
+  enum class Fallback : std::uint8_t { approve, block };  // without support of the client
+  enum class Remember : std::uint8_t { never, same_arguments, session };
+  std::uint32_t timeout_seconds = 50;
+  Fallback without_client_support = Fallback::approve;
+  Remember remember = Remember::never;
+  bool operator==(const Confirm&) const = default;
 };
 
 struct Tools {
@@ -180,6 +231,10 @@ struct Tools {
                                       {Effect::send, Action::confirm},      {Effect::unknown, Action::block}};
   std::map<Effect, Position> effect_positions = {};
   std::vector<Rule> rules = {};
+  bool read_only = false;  // as run --read-only
+  Annotations annotations = Annotations::reviewed;
+  SchemaCheck schema = SchemaCheck::off;
+  Confirm confirm = {};
   bool operator==(const Tools&) const = default;
 };
 
@@ -208,10 +263,33 @@ struct Resources {
   bool operator==(const Resources&) const = default;
 };
 
+// ---- what a server asks of the client, and what it answers ----
+
+struct ClientRequests {
+  enum class Roots : std::uint8_t { policy, allow, flag, block };  // policy: answered with the policy's directories
+  Action sampling = Action::block;                                 // allow | flag | block, as the next
+  Action elicitation = Action::flag;
+  std::vector<std::string> elicitation_hosts = {};  // that a URL elicitation may name; empty: any, over https
+  Roots roots = Roots::policy;
+  bool operator==(const ClientRequests&) const = default;
+};
+
+struct Results {
+  enum class Treatment : std::uint8_t { off, flag, strip };
+  enum class Secrets : std::uint8_t { off, flag, redact };
+  Treatment hidden_text = Treatment::flag;
+  Treatment terminal_escapes = Treatment::strip;
+  Secrets secrets = Secrets::off;
+  SchemaCheck structured = SchemaCheck::off;  // `schema` in the file: structuredContent fits the reviewed output schema
+  std::size_t max_bytes = 10'000'000;
+  bool operator==(const Results&) const = default;
+};
+
 struct Messages {
   std::size_t max_bytes = 10'000'000;
   std::size_t max_depth = 128;
   std::size_t in_flight = 256;
+  std::uint32_t answer_timeout_seconds = 0;  // 0: none
   bool operator==(const Messages&) const = default;
 };
 
@@ -226,6 +304,8 @@ struct Policy {
   Tools tools = {};
   Prompts prompts = {};
   Resources resources = {};
+  ClientRequests client_requests = {};
+  Results results = {};
   Messages messages = {};
   AuditArguments audit_arguments = AuditArguments::digest;
   bool operator==(const Policy&) const = default;

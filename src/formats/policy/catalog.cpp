@@ -39,8 +39,21 @@ policy::Drift read_drift(Faults& faults, const yaml::Node& node) {
   return drift;
 }
 
+std::vector<std::string> read_keys(Faults& faults, const yaml::Node& node) {
+  std::vector<std::string> keys;
+  const auto* items = read_list(faults, node, "catalog.trusted_keys", ListEmptiness::allowed);
+  for (std::size_t i = 0; items != nullptr && i < items->size(); ++i) {
+    if (auto key = read_public_key(faults, (*items)[i])) {
+      keys.push_back(std::move(*key));
+    }
+  }
+  return keys;
+}
+
+}  // namespace
+
 // As they stand in a .pub file; a comment at the end is dropped. Nothing else may reach the file that ssh-keygen reads.
-std::optional<std::string> read_key(Faults& faults, const yaml::Node& node) {
+std::optional<std::string> read_public_key(Faults& faults, const yaml::Node& node) {
   constexpr std::array<std::string_view, 7> kTypes = {"ssh-ed25519",
                                                       "sk-ssh-ed25519@openssh.com",
                                                       "ecdsa-sha2-nistp256",
@@ -66,19 +79,6 @@ std::optional<std::string> read_key(Faults& faults, const yaml::Node& node) {
   }
   return text::cat(words[0], ' ', words[1]);
 }
-
-std::vector<std::string> read_keys(Faults& faults, const yaml::Node& node) {
-  std::vector<std::string> keys;
-  const auto* items = read_list(faults, node, "catalog.trusted_keys", ListEmptiness::allowed);
-  for (std::size_t i = 0; items != nullptr && i < items->size(); ++i) {
-    if (auto key = read_key(faults, (*items)[i])) {
-      keys.push_back(std::move(*key));
-    }
-  }
-  return keys;
-}
-
-}  // namespace
 
 policy::Catalog read_catalog(Faults& faults, const yaml::Node& node) {
   using policy::Missing;

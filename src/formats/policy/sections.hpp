@@ -19,16 +19,20 @@ policy::Launch read_launch(Faults& faults, const yaml::Member& section);
 policy::Isolation read_isolation(Faults& faults, const yaml::Member& section);
 policy::Catalog read_catalog(Faults& faults, const yaml::Node& section);
 policy::Tools read_tools(Faults& faults, const yaml::Node& section);
+// `when` or `arguments` of a rule (conditions.cpp); `name` is for messages.
+std::vector<policy::ArgumentCondition> read_conditions(Faults& faults, const yaml::Node& node, const std::string& name);
 policy::Prompts read_prompts(Faults& faults, const yaml::Node& section);
 policy::Resources read_resources(Faults& faults, const yaml::Node& section);
 // A list of globs that are matched against whole URIs.
 std::vector<std::string> read_uri_globs(Faults& faults, const yaml::Node& list, std::string_view what,
                                         ListEmptiness empty);
+// A public key of SSH as in a .pub file, without its comment (catalog.cpp).
+std::optional<std::string> read_public_key(Faults& faults, const yaml::Node& node);
 // catalog.variables (variables.cpp).
 std::map<std::string, policy::Variable> read_variables(Faults& faults, const yaml::Node& section);
 policy::Messages read_messages(Faults& faults, const yaml::Node& section);
 // Only checked: this version blocks all that a server may ask of the client.
-void read_client_requests(Faults& faults, const yaml::Node& section);
+policy::ClientRequests read_client_requests(Faults& faults, const yaml::Node& section);
 policy::AuditArguments read_audit(Faults& faults, const yaml::Node& section);
 
 // Launch environment (launch_environment.cpp): `pass`, `set` and `secrets`, and that no name stands in two of them.
@@ -46,7 +50,8 @@ void check_repeated_grants(Faults& faults, const policy::Isolation& isolation);
 enum class NetworkReader : std::uint8_t { policy, ceiling };
 policy::Network read_network(Faults& faults, const yaml::Node& node, NetworkReader reader);
 
-// Rules that can never decide, because earlier ones with an action take every name of theirs (unreachable.cpp).
+// Rules that can never decide, because earlier ones with an action take every name of theirs, whatever the arguments
+// or for the same `when` (unreachable.cpp).
 void check_unreachable(Faults& faults, const std::vector<policy::Rule>& rules);
 
 }  // namespace cordon::formats

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sections about the conversation as a whole: messages, client_requests, audit.
 
+#include "base/text.hpp"
+#include "egress/name.hpp"
 #include "formats/policy/sections.hpp"
 
 namespace cordon::formats {
@@ -23,11 +25,53 @@ policy::Messages read_messages(Faults& faults, const yaml::Node& node) {
   return messages;
 }
 
-void read_client_requests(Faults& faults, const yaml::Node& node) {
-  const Section section(faults, node, "client_requests", {"sampling", "elicitation", "roots"});
-  section.fixed("sampling", "block", {"allow", "flag"});
-  section.fixed("elicitation", "block", {"allow", "flag"});
-  section.fixed("roots", "block", {"allow", "flag", "policy"});
+namespace {
+
+// Names and *.SUFFIX, as in isolation.network, but without a port: what a person's browser is sent to.
+void read_elicitation_hosts(Faults& faults, const yaml::Node& node, std::vector<std::string>& hosts) {
+  constexpr std::string_view kKey = "client_requests.elicitation_hosts";
+  const auto* items = read_list(faults, node, kKey, ListEmptiness::allowed);
+  if (items == nullptr) {
+    return;
+  }
+  for (const yaml::Node& item : *items) {
+    const auto written = read_text(faults, item, text::cat("an item of ", kKey));
+    if (!written) {
+      continue;
+    }
+    const bool wildcard = written->starts_with("*.");
+    const Result<std::string> host = egress::canonical_policy_host(wildcard ? written->substr(2) : *written);
+    if (!host) {
+      faults.add(item.position, text::cat(quote(*written), ": ", host.error().detail),
+                 "write a name such as login.example.com, without scheme and port");
+    } else if (wildcard && egress::is_public_suffix(*host)) {
+      faults.add(item.position, text::cat(quote(*written), ": anybody can have a name below ", *host),
+                 "name the hosts, or a wildcard below a name that has one owner");
+    } else {
+      hosts.push_back(wildcard ? text::cat("*.", *host) : *host);
+    }
+  }
+}
+
+}  // namespace
+
+policy::ClientRequests read_client_requests(Faults& faults, const yaml::Node& node) {
+  using policy::Action;
+  using Roots = policy::ClientRequests::Roots;
+  policy::ClientRequests requests;
+  const Section section(faults, node, "client_requests", {"sampling", "elicitation", "elicitation_hosts", "roots"});
+  const auto action = [&](std::string_view key, Action& out) {
+    section.choice<Action>(key, out, {{"allow", Action::allow}, {"flag", Action::flag}, {"block", Action::block}});
+  };
+  action("sampling", requests.sampling);
+  action("elicitation", requests.elicitation);
+  if (const yaml::Member* hosts = section.find("elicitation_hosts")) {
+    read_elicitation_hosts(faults, hosts->value, requests.elicitation_hosts);
+  }
+  section.choice<Roots>(
+      "roots", requests.roots,
+      {{"policy", Roots::policy}, {"allow", Roots::allow}, {"flag", Roots::flag}, {"block", Roots::block}});
+  return requests;
 }
 
 policy::AuditArguments read_audit(Faults& faults, const yaml::Node& node) {

@@ -56,7 +56,7 @@ void read_glob(Faults& faults, const yaml::Node& node, policy::Rule& rule) {
 policy::Rule read_rule(Faults& faults, const yaml::Node& node) {
   policy::Rule rule;
   rule.position = node.position;
-  const Section section(faults, node, "tools.rules", {"tools", "action"}, {"arguments", "when", "calls_per_minute"});
+  const Section section(faults, node, "tools.rules", {"tools", "when", "action", "arguments"}, {"calls_per_minute"});
   if (const yaml::Member* globs = section.find("tools")) {
     if (const auto* items = read_list(faults, globs->value, "tools of a rule", ListEmptiness::refused)) {
       for (const yaml::Node& item : *items) {
@@ -66,10 +66,17 @@ policy::Rule read_rule(Faults& faults, const yaml::Node& node) {
   } else if (node.kind == yaml::Kind::mapping) {
     faults.add(node.position, "a rule names no tools", "write tools: [GLOB, ...], or [\"*\"] for all");
   }
+  if (const yaml::Member* when = section.find("when")) {
+    rule.when = read_conditions(faults, when->value, "when");
+  }
+  if (const yaml::Member* arguments = section.find("arguments")) {
+    rule.arguments = read_conditions(faults, arguments->value, "arguments");
+  }
   if (const yaml::Member* action = section.find("action")) {
     rule.action = read_action(faults, action->value, "action of a rule");
-  } else if (!section.has_faulty_key()) {
-    faults.unsupported(node.position, "a rule without action", "add action: allow, flag, confirm, block or hide");
+  } else if (node.kind == yaml::Kind::mapping && !section.has_faulty_key() && section.find("arguments") == nullptr) {
+    faults.add(node.position, "a rule has no action and no conditions, so it does nothing",
+               "add action: allow, flag, confirm, block or hide, or arguments");
   }
   return rule;
 }
@@ -78,11 +85,14 @@ policy::Rule read_rule(Faults& faults, const yaml::Node& node) {
 
 policy::Tools read_tools(Faults& faults, const yaml::Node& node) {
   policy::Tools tools;
-  const Section section(faults, node, "tools", {"effects", "annotations", "schema", "rules"}, {"confirm"});
+  const Section section(faults, node, "tools", {"effects", "read_only", "annotations", "schema", "rules"}, {"confirm"});
   if (const yaml::Member* effects = section.find("effects")) {
     read_effects(faults, effects->value, tools);
   }
-  section.fixed("annotations", "reviewed", {"server"});
+  section.boolean("read_only", tools.read_only);
+  section.choice<policy::Annotations>(
+      "annotations", tools.annotations,
+      {{"reviewed", policy::Annotations::reviewed}, {"server", policy::Annotations::server}});
   section.fixed("schema", "off", {"enforce"});
   if (const yaml::Member* rules = section.find("rules")) {
     if (const auto* items = read_list(faults, rules->value, "tools.rules", ListEmptiness::allowed)) {

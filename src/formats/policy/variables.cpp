@@ -69,8 +69,9 @@ std::map<std::string, Variable> read_variables(Faults& faults, const yaml::Node&
                                          {"integer", Kind::integer},
                                          {"version", Kind::version},
                                          {"cwd", Kind::cwd},
-                                         {"home", Kind::home}},
-                                        {"roots"})
+                                         {"home", Kind::home},
+                                         {"roots", Kind::roots}},
+                                        {})
                           .value_or(variable.kind);
     }
     out.emplace(member.key, std::move(variable));

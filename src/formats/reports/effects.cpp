@@ -20,8 +20,8 @@ Tone tone_of(std::string_view effect) {
 }  // namespace
 
 std::string condition_line(const catalog::ConditionalEffect& when) {
-  return text::cat(when.argument.empty() ? "together" : when.argument, when.value ? text::cat(" = ", *when.value) : "",
-                   ": ", when.effect, " (", when.reason, ')');
+  return text::cat(when.argument.empty() ? "together" : readable_pointer(when.argument),
+                   when.value ? text::cat(" = ", *when.value) : "", ": ", when.effect, " (", when.reason, ')');
 }
 
 std::string effects_text(const std::vector<NamedProposal>& tools, const RenderOptions& options) {

@@ -90,7 +90,7 @@ std::string cue_list(const Place& place) {
 std::string place_text(const Place& place, ChangeKind kind) {
   std::string out;
   if (!place.pointer.empty()) {
-    out += text::cat("<h3>", phrase(place), " <code>", one_line(place.pointer), "</code></h3>\n");
+    out += text::cat("<h3>", phrase(place), " <code>", one_line(readable_pointer(place.pointer)), "</code></h3>\n");
   }
   out += cue_list(place);
   if (kind == ChangeKind::cosmetic) {

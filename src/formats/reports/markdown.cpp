@@ -110,7 +110,7 @@ class Writer {
  private:
   void write_place(const Place& place, ChangeKind kind) {
     if (!place.pointer.empty()) {
-      out_ += text::cat("- ", phrase(place), ": ", code(place.pointer), '\n');
+      out_ += text::cat("- ", phrase(place), ": ", code(readable_pointer(place.pointer)), '\n');
     }
     for (const catalog::Cue& cue : place.cues) {
       out_ += text::cat("- ⚠ ", catalog::cue_phrase(cue.name), cue.excerpt.empty() ? "" : ": " + code(cue.excerpt),

@@ -27,6 +27,7 @@ using catalog::Severity;
 constexpr std::string_view kBar = "    | ";
 constexpr std::string_view kBarRest = "    |   ";
 constexpr std::size_t kMaxValueBytes = 2'000;  // of one value or changed run of words
+constexpr std::size_t kMaxDataBytes = 600;     // of one that is an object or array; `review` shows all of it
 constexpr std::size_t kMaxPartBytes = 200;     // of one parameter of a tool that is new
 constexpr std::size_t kMarkWidth = 10;         // "CRITICAL" and two spaces
 constexpr std::size_t kContextBytes = 48;      // of equal words around a change
@@ -145,7 +146,7 @@ class Body {
     std::vector<Ink> inks;
     for (const Place* place : group_.places) {
       inks.push_back(Ink::ours(inks.empty() ? "" : ", "));
-      inks.push_back(Ink::theirs(place->pointer, Tone::dim));
+      inks.push_back(Ink::theirs(readable_pointer(place->pointer), Tone::dim));
     }
     paper_.write(kBar, kBarRest, inks);
   }
@@ -220,7 +221,8 @@ class Body {
     const std::string_view what = phrase(place);
     if (!place.pointer.empty() && (place.pointer != last_pointer_ || what != last_phrase_)) {
       paper_.write(kBar, kBarRest,
-                   {Ink::theirs(place.pointer, Tone::strong), Ink::ours(text::cat("  (", what, ')'), Tone::dim)});
+                   {Ink::theirs(readable_pointer(place.pointer), Tone::strong),
+                    Ink::ours(text::cat("  (", what, ')'), Tone::dim)});
     }
     last_pointer_ = place.pointer;
     last_phrase_ = what;
@@ -236,7 +238,8 @@ class Body {
   void write_value(std::string_view sign, const std::string& json, Tone tone) {
     if (!json.empty()) {
       std::vector<Ink> inks = {Ink::ours(sign, tone)};
-      add_all(inks, shortened(Ink::their_json(json, tone), kMaxValueBytes));
+      const bool data = json.starts_with('{') || json.starts_with('[');
+      add_all(inks, shortened(Ink::their_json(json, tone), data ? kMaxDataBytes : kMaxValueBytes));
       paper_.write(kBarRest, kBarRest, inks);
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/reports/words.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
@@ -119,6 +120,35 @@ std::optional<Texts> prose_of(const catalog::Place& place) {
     return Texts{std::move(*before), std::move(*after)};
   }
   return std::nullopt;
+}
+
+std::string readable_token(std::string_view decoded) {
+  const bool simple = !decoded.empty() && std::ranges::all_of(decoded, [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           static_cast<unsigned char>(c) >= 0x80 || std::string_view("_-.$@:+*").contains(c);
+  });
+  if (simple) {
+    return std::string(decoded);
+  }
+  std::string out = "\"";
+  for (const char c : decoded) {
+    out += c == '"' || c == '\\' ? std::string({'\\', c}) : std::string(1, c);
+  }
+  return out + '"';
+}
+
+std::string readable_pointer(std::string_view pointer) {
+  std::string out;
+  for (const std::string_view step : text::split(pointer.substr(pointer.starts_with('/') ? 1 : 0), '/')) {
+    std::string decoded;
+    for (std::size_t i = 0; i < step.size(); ++i) {
+      const bool escaped = step[i] == '~' && i + 1 < step.size();
+      decoded += escaped ? (step[i + 1] == '1' ? '/' : '~') : step[i];
+      i += escaped ? 1 : 0;
+    }
+    out += text::cat('/', readable_token(decoded));
+  }
+  return pointer.empty() ? std::string() : out;
 }
 
 std::string printable_whole(std::string_view untrusted) {

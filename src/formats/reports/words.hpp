@@ -33,6 +33,11 @@ struct Texts {
 };
 std::optional<Texts> prose_of(const catalog::Place& place);
 
+// A JSON pointer for a person: its steps decoded, with quotation marks around those that could be taken for several or
+// for something else. Not yet printable.
+std::string readable_pointer(std::string_view pointer);
+std::string readable_token(std::string_view decoded);
+
 // Text of strangers as lines of one: printable, nothing cut.
 std::string printable_whole(std::string_view untrusted);
 // JSON text likewise; its own backslash escapes stay as they are.

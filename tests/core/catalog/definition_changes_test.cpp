@@ -75,6 +75,38 @@ TEST_CASE("hints are read through the defaults of the protocol") {
   CHECK(told("{}", R"({"annotations":[]})") == "medium hint_changed /annotations\n");
 }
 
+TEST_CASE("a schema that becomes one of several alternatives lets more through, and nothing else") {
+  CHECK(told_of_parameter(R"({"type":"string"})", R"({"anyOf":[{"type":"string"},{"type":"null"}]})") ==
+        "medium type_widened /anyOf/1\n");
+  CHECK(told_of_parameter(R"({"anyOf":[{"type":"null"},{"maxLength":5,"type":"string"}],"description":"d"})",
+                          R"({"description":"d","maxLength":5,"type":"string"})") == "low type_narrowed /anyOf/0\n");
+  // Parameters of an object that became an alternative are still there.
+  CHECK(told_of_parameter(R"({"properties":{"a":{"type":"string"}},"required":["a"],"type":"object"})",
+                          R"({"anyOf":[{"type":"string"},{"properties":{"a":{"type":"string"}},"required":["a"],)"
+                          R"("type":"object"}]})") == "medium type_widened /anyOf/0\n");
+  CHECK(told_of_parameter(R"({"$ref":"#/$defs/a"})", R"({"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}]})") ==
+        "medium type_widened /anyOf/1\n");
+  CHECK(told_of_parameter(R"({"type":"string"})", R"({"oneOf":[{"type":"string"},{"type":"null"}]})") ==
+        "medium type_changed /oneOf/1\n");
+  CHECK(told_of_parameter(R"({"type":"string"})", R"({"anyOf":[{"type":"string"}]})") ==
+        "medium schema_changed /anyOf\n");
+}
+
+TEST_CASE("texts beside alternatives are told wherever they went") {
+  CHECK(told_of_parameter(R"({"description":"a","type":"string"})",
+                          R"({"anyOf":[{"type":"string"},{"type":"null"}],"default":null,"description":"b"})") ==
+        "medium default_changed /default\nmedium parameter_text_changed /description\nmedium type_widened /anyOf/1\n");
+  CHECK(told_of_parameter(R"({"description":"a","type":"string"})",
+                          R"({"anyOf":[{"description":"a","type":"string"},{"type":"null"}]})") ==
+        "medium type_widened /anyOf/1\n");
+  CHECK(told_of_parameter(R"({"description":"a","type":"string"})",
+                          R"({"anyOf":[{"description":"b","type":"string"},{"type":"null"}],"description":"a"})") ==
+        "medium parameter_text_changed /anyOf/0/description\nmedium type_widened /anyOf/1\n");
+  // What else differs is no mere alternative.
+  CHECK(told_of_parameter(R"({"maxLength":5,"type":"string"})", R"({"anyOf":[{"type":"string"},{"type":"null"}]})")
+            .contains("constraint_loosened /maxLength"));
+}
+
 TEST_CASE("parameters") {
   CHECK(told_of_input(R"({"properties":{}})", R"({"properties":{"p":{}}})") ==
         "medium parameter_added /inputSchema/properties/p\n");

@@ -97,6 +97,41 @@ TEST_CASE_FIXTURE(Fixture, "a server that dies on the way gives no catalog") {
   CHECK(collector.take_result().error().detail == "the server was ended by signal 9 before its catalog was complete");
 }
 
+TEST_CASE("a list of resources that fails is left out and said; a list of tools that fails is the end") {
+  for (const bool of_tools : {false, true}) {
+    Collector collector(CollectorConfig{.version = "0"});
+    Instant now = {1'000};
+    const auto line = [&](int id, const std::string& what) {
+      return collector.feed(R"({"jsonrpc":"2.0","id":"mcp-cordon/capture/)" + std::to_string(id) + "\"," + what + "}\n",
+                            now);
+    };
+    const std::string failure = R"("error":{"code":-32603,"message":"fetch failed"})";
+    collector.start(now);
+    line(1, R"("result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{}},)"
+            R"("serverInfo":{"name":"s","version":"1"}})");
+    now = now + 300;
+    collector.tick(now);
+    if (of_tools) {
+      CHECK(shown(line(2, failure)) == "SIGNAL\n");
+      collector.exited({}, now);
+      CHECK(collector.take_result().error().code == Errc::catalog_invalid);
+      continue;
+    }
+    line(2, R"("result":{"tools":[{"name":"t","inputSchema":{}}]})");
+    const Actions actions = line(3, failure);
+    CHECK(shown(actions).find("resources/templates/list") != std::string::npos);
+    REQUIRE(std::holds_alternative<Notice>(actions.front()));
+    CHECK(std::get<Notice>(actions.front()).text.find("-32603: fetch failed: nothing of this list") !=
+          std::string::npos);
+    line(4, R"("result":{"resourceTemplates":[]})");
+    collector.exited({}, now);
+    const auto catalog = collector.take_result();
+    REQUIRE(catalog);
+    CHECK(catalog->tools.size() == 1);
+    CHECK(catalog->resources.empty());
+  }
+}
+
 TEST_CASE_FIXTURE(Fixture, "a list that changes while it is walked is walked again") {
   open();
   feed(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");

@@ -62,6 +62,7 @@ class Runner {
     config_.policy.server = "fake";
     config_.session_id = "t";
     config_.version = "0";
+    config_.view = {.cwd = "/data", .home = "/home/cordon", .files = &paths_};
     snapshot_.server = "fake";
     snapshot_.server_info = R"({"name":"fake","version":"1"})";
     snapshot_.capabilities = R"({"logging":{},"tools":{"listChanged":true}})";
@@ -161,11 +162,18 @@ class Runner {
       config_.policy.tools.effects[*policy::effect_from_name(parts[0])] = *policy::action_from_name(parts[1]);
     } else if (verb == "rule") {
       const auto parts = text::split(rest, '=');
-      config_.policy.tools.rules.push_back({{std::string(parts[0])}, policy::action_from_name(parts[1]), {}});
+      config_.policy.tools.rules.push_back(
+          {.tools = {std::string(parts[0])}, .action = policy::action_from_name(parts[1])});
+    } else if (verb == "rule-when" || verb == "rule-argument") {
+      rule_condition(line, verb, rest);
+    } else if (verb == "pinned-when") {
+      pinned_when(text::split(rest, ' '));
     } else if (verb == "drift") {
       set_drift(line, rest);
     } else if (verb == "set") {
       set(line, rest);
+    } else if (verb == "ask") {
+      ask(line, rest);
     } else if (verb == "launch-failure") {
       const std::size_t space = rest.find(' ');
       config_.launch_failure = Error{*errc_from_name(rest.substr(0, space)), rest.substr(space + 1), {}, {}};
@@ -173,6 +181,49 @@ class Runner {
       return false;
     }
     return true;
+  }
+
+  // {"pointer": …} and the members of a condition, for the last rule.
+  void rule_condition(int line, const std::string& verb, const std::string& condition) {
+    const auto document = json::read(condition, {});
+    if (!document || config_.policy.tools.rules.empty()) {
+      problem(line, "no condition, or no rule that it belongs to");
+      return;
+    }
+    policy::Rule& rule = config_.policy.tools.rules.back();
+    (verb == "rule-when" ? rule.when : rule.arguments).push_back(condition_of(document->root()));
+  }
+
+  static policy::ArgumentCondition condition_of(const json::Value& from) {
+    policy::ArgumentCondition out;
+    out.pointer = from.find("pointer").string();
+    out.optional = bool(from.find("optional"));
+    out.forbid = bool(from.find("forbid"));
+    for (const auto& [key, into] :
+         {std::pair("within", &out.within), std::pair("matches", &out.matches), std::pair("hosts", &out.hosts)}) {
+      for (const json::Value element : from.find(key).elements()) {
+        into->push_back(element.string());
+      }
+    }
+    for (const json::Value element : from.find("one_of").elements()) {
+      out.one_of.push_back(json::canonical(element));
+    }
+    if (const json::Value most = from.find("maximum")) {
+      out.maximum = most.safe_integer();
+    }
+    return out;
+  }
+
+  // TOOL POINTER[=VALUE] EFFECT
+  void pinned_when(const std::vector<std::string_view>& parts) {
+    for (catalog::PinnedTool& tool : snapshot_.tools) {
+      if (tool.name == parts[0]) {
+        const auto sides = text::split(parts[1], '=');
+        tool.when.push_back({std::string(sides[0]),
+                             sides.size() > 1 ? std::optional(std::string(sides[1])) : std::nullopt,
+                             std::string(parts[2])});
+      }
+    }
   }
 
   static std::optional<catalog::ListKind> pin_verb(const std::string& verb) {
@@ -269,6 +320,30 @@ class Runner {
     }
   }
 
+  // KIND=ACTION of client_requests, `host=NAME` of elicitation_hosts, `root=FOLDER`.
+  void ask(int line, const std::string& rest) {
+    using Roots = policy::ClientRequests::Roots;
+    const auto parts = text::split(rest, '=');
+    const std::string value(parts[1]);
+    policy::ClientRequests& requests = config_.policy.client_requests;
+    if (parts[0] == "sampling") {
+      requests.sampling = *policy::action_from_name(value);
+    } else if (parts[0] == "elicitation") {
+      requests.elicitation = *policy::action_from_name(value);
+    } else if (parts[0] == "roots") {
+      requests.roots = value == "allow"   ? Roots::allow
+                       : value == "flag"  ? Roots::flag
+                       : value == "block" ? Roots::block
+                                          : Roots::policy;
+    } else if (parts[0] == "host") {
+      requests.elicitation_hosts.push_back(value);
+    } else if (parts[0] == "root") {
+      config_.roots.push_back(value);
+    } else {
+      problem(line, "unknown question");
+    }
+  }
+
   void set(int line, const std::string& rest) {
     const auto parts = text::split(rest, '=');
     const std::size_t value = number(parts[1]);
@@ -284,6 +359,10 @@ class Runner {
       config_.policy.catalog.max_tools = value;
     } else if (parts[0] == "read_only") {
       config_.read_only = value != 0;
+    } else if (parts[0] == "policy_read_only") {
+      config_.policy.tools.read_only = value != 0;
+    } else if (parts[0] == "annotations") {
+      config_.policy.tools.annotations = policy::Annotations::server;
     } else if (parts[0] == "arguments") {
       config_.policy.audit_arguments = policy::AuditArguments::full;
     } else {
@@ -415,6 +494,7 @@ class Runner {
 
   std::string folder_;
   std::size_t chunk_;
+  policy::LexicalPaths paths_ = {};
   gate::SessionConfig config_;
   catalog::Snapshot snapshot_;
   bool without_snapshot_ = false;

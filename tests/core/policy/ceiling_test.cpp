@@ -115,6 +115,9 @@ TEST_CASE("the order of strictness of every word") {
                                                        {"tools.effects.execute", "allow flag confirm block hide"},
                                                        {"tools.effects.send", "allow flag confirm block hide"},
                                                        {"tools.effects.unknown", "allow flag confirm block hide"},
+                                                       {"prompts.default", "allow flag block hide"},
+                                                       {"resources.default", "allow flag block hide"},
+                                                       {"resources.templates", "allow flag block hide"},
                                                        {"client_requests.sampling", "allow flag block"},
                                                        {"client_requests.elicitation", "allow flag block"},
                                                        {"client_requests.roots", "allow flag policy block"},
@@ -160,6 +163,21 @@ TEST_CASE("a policy of defaults stays below a ceiling of defaults") {
       limit.items.push_back({std::string(word), {}});
     }
   }
+  CHECK(f.keys() == "");
+}
+
+TEST_CASE("questions of the server: the policy's own words count") {
+  using Roots = ClientRequests::Roots;
+  Fixture f;
+  f.limit("client_requests.sampling").word = "flag";
+  f.limit("client_requests.elicitation").word = "block";
+  f.limit("client_requests.roots").word = "policy";
+  CHECK(f.keys() == "client_requests.elicitation");
+  f.policy.client_requests = {.sampling = Action::allow, .elicitation = Action::block, .roots = Roots::flag};
+  CHECK(f.keys().find("client_requests.sampling") != std::string::npos);
+  CHECK(f.keys().find("client_requests.roots") != std::string::npos);
+  CHECK(f.keys().find("client_requests.elicitation") == std::string::npos);
+  f.policy.client_requests = {.sampling = Action::flag, .elicitation = Action::block, .roots = Roots::block};
   CHECK(f.keys() == "");
 }
 
@@ -253,9 +271,45 @@ TEST_CASE("each listed socket is accepted by an entry, and none by none") {
   CHECK(f.keys() == "isolation.unix_sockets");
 }
 
+TEST_CASE("a policy has to ask for signatures, and only of keys that are accepted") {
+  Fixture f;
+  f.limit("catalog.trusted_keys").items = {{"ssh-ed25519 AAAA", {}}, {"ssh-ed25519 BBBB", {}}};
+  std::vector<Excess> found = compare(f.policy, f.places, f.ceiling);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].asked == "no signature is asked for by default");
+  CHECK(found[0].most == "demands keys among ssh-ed25519 AAAA, ssh-ed25519 BBBB");
+  f.policy.catalog.trusted_keys = {"ssh-ed25519 BBBB"};
+  CHECK(compare(f.policy, f.places, f.ceiling).empty());
+  f.policy.catalog.trusted_keys = {"ssh-ed25519 BBBB", "ssh-ed25519 CCCC"};
+  found = compare(f.policy, f.places, f.ceiling);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].asked.starts_with("'ssh-ed25519 CCCC' is asked for"));
+}
+
+TEST_CASE("prompts and resources are no less strict, nor is a rule for resources") {
+  Fixture f;
+  f.limit("prompts.default").word = "block";
+  f.limit("resources.default").word = "allow";
+  f.limit("resources.templates").word = "block";
+  f.policy.resources.rules = {{.uris = {"a://*"}, .action = Action::hide}, {.uris = {"b://*"}, .action = Action::flag}};
+  std::vector<Excess> found = compare(f.policy, f.places, f.ceiling);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].key == "prompts.default");
+  CHECK(found[1].key == "resources.rules[1].action");
+  CHECK(found[1].asked == "flag is asked for, for resources, listed or not");
+  f.policy.prompts.standard = Action::hide;
+  f.policy.resources.templates = Action::allow;
+  f.policy.resources.rules.clear();
+  found = compare(f.policy, f.places, f.ceiling);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].key == "resources.templates");
+}
+
 TEST_CASE("a rule is held to the strictest class, since it may meet a tool of any") {
   Fixture f;
-  f.policy.tools.rules = {{{"a"}, Action::confirm, {}}, {{"b"}, Action::hide, {}}, {{"c"}, Action::allow, {}}};
+  f.policy.tools.rules = {{.tools = {"a"}, .action = Action::confirm},
+                          {.tools = {"b"}, .action = Action::hide},
+                          {.tools = {"c"}, .action = Action::allow}};
   f.limit("tools.effects.read").word = "allow";
   CHECK(f.fits());
   f.limit("tools.effects.destructive").word = "block";

@@ -17,9 +17,9 @@ namespace {
 Tools sample() {
   Tools tools;
   tools.file = "fs.yaml";
-  tools.rules = {{{"write_*", "move"}, Action::block, {10, 5}},
-                 {{"noted"}, std::nullopt, {12, 5}},
-                 {{"*"}, Action::flag, {14, 5}}};
+  tools.rules = {{.tools = {"write_*", "move"}, .action = Action::block, .position = {10, 5}},
+                 {.tools = {"noted"}, .position = {12, 5}},
+                 {.tools = {"*"}, .action = Action::flag, .position = {14, 5}}};
   return tools;
 }
 

@@ -12,6 +12,7 @@ import { browser } from './suites/browser.mjs';
 import { drift } from './suites/drift.mjs';
 import { inspector } from './suites/inspector.mjs';
 import { modern } from './suites/modern.mjs';
+import { questions } from './suites/questions.mjs';
 import { recordings } from './suites/recordings.mjs';
 import { servers, strict } from './suites/servers.mjs';
 import { shipped } from './suites/shipped.mjs';
@@ -41,6 +42,7 @@ async function runAll(work) {
   await shipped(native);
   await servers(native, isRoot ? ['v1', 'v2-auto'] : ['v1', 'v2-legacy', 'v2-auto']);
   await modern(native, isRoot ? ['v2-auto'] : ['v1', 'v2-legacy', 'v2-auto', 'v2-modern']);
+  await questions(native, isRoot ? ['v1'] : ['v1', 'v2-legacy']);
   await drift(native, isRoot ? ['v1'] : ['v1', 'v2-modern']);
   await strict(native);
   await boundary(native);

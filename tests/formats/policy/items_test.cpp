@@ -70,7 +70,7 @@ TEST_CASE("variables have a kind, an argument, or a pattern with a reason") {
   const auto fault = [](std::string_view text) {
     return faults("catalog: {variables: {" + std::string(text) + "}}\n");
   };
-  CHECK(fault("x: roots") == "4:26: catalog.variables.x: roots is not supported by this version");
+  CHECK(accept("catalog: {variables: {x: roots}}\n").catalog.variables.at("x").kind == Variable::Kind::roots);
   CHECK(fault("x: word").starts_with("4:26: catalog.variables.x must be one of path, date"));
   CHECK(fault("X: path") == "4:23: no name for a variable: 'X'");
   CHECK(fault("x: {}") == "4:26: catalog.variables.x needs either argument or pattern");

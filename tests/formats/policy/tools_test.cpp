@@ -50,17 +50,32 @@ TEST_CASE("effects and actions are known words") {
         "4:38: action of a rule must be one of allow, flag, confirm, block, hide, not 'deny'");
 }
 
+TEST_CASE("annotations are those of the reviewed class unless the policy says otherwise") {
+  CHECK(accept("").tools.annotations == cordon::policy::Annotations::reviewed);
+  CHECK(accept("tools: {annotations: server}\n").tools.annotations == cordon::policy::Annotations::server);
+  CHECK(faults("tools: {annotations: serve}\n") ==
+        "4:22: tools.annotations must be one of reviewed, server, not 'serve'");
+}
+
 TEST_CASE("what the gate of later versions can do is refused when asked for") {
-  CHECK(faults("tools: {annotations: server}\n") == "4:22: tools.annotations: server is not supported by this version");
   CHECK(faults("tools: {schema: enforce}\n") == "4:17: tools.schema: enforce is not supported by this version");
   CHECK(faults("tools: {confirm: {timeout_seconds: 50}}\n") == "4:9: tools.confirm is not supported by this version");
-  CHECK(faults("tools:\n  rules:\n    - tools: [a]\n      action: allow\n      arguments: {/path: {within: [/x]}}\n") ==
-        "8:7: tools.rules.arguments is not supported by this version");
   CHECK(faults("tools:\n  rules:\n    - tools: [a]\n      calls_per_minute: 3\n") ==
         "7:7: tools.rules.calls_per_minute is not supported by this version");
-  CHECK(faults("tools: {rules: [{tools: [a], when: {/m: x}, action: block}]}\n") ==
-        "4:30: tools.rules.when is not supported by this version");
-  CHECK(faults("tools: {rules: [{tools: [a]}]}\n") == "4:17: a rule without action is not supported by this version");
+}
+
+TEST_CASE("a rule without an action needs conditions") {
+  CHECK(faults("tools: {rules: [{tools: [a]}]}\n") ==
+        "4:17: a rule has no action and no conditions, so it does nothing");
+  CHECK(faults("tools: {rules: [{tools: [a], when: {/m: {}}}]}\n") ==
+        "4:17: a rule has no action and no conditions, so it does nothing");
+  CHECK(faults("tools: {rules: [{tools: [a], arguments: {/m: {}}}]}\n").empty());
+}
+
+TEST_CASE("read_only is a switch") {
+  CHECK(accept("tools: {read_only: true}\n").tools.read_only);
+  CHECK_FALSE(accept("tools: {read_only: false}\n").tools.read_only);
+  CHECK(faults("tools: {read_only: yes}\n") == "4:20: tools.read_only must be true or false, not 'yes'");
 }
 
 TEST_CASE("a rule names tools by globs that mean what they say") {

@@ -10,6 +10,9 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "core/catalog/compare.hpp"
+#include "core/catalog/interface.hpp"
+#include "core/json/read.hpp"
 #include "core/json/write.hpp"
 #include "formats/reports/report.hpp"
 #include "formats/snapshot.hpp"
@@ -52,6 +55,35 @@ inline constexpr std::array<std::string_view, 24> kHostileTexts = {
     "\t\t\r",
 };
 
+// The same in all that is no definition of a tool: an interface, instructions, who the server is, a resource.
+inline catalog::Snapshot hostile_snapshot(std::string_view text, std::string_view mark) {
+  const auto canonical = [](const std::string& written) {
+    const Result<json::Document> document = json::read(written, {.max_bytes = written.size()});
+    REQUIRE(document.has_value());
+    return json::canonical(document->root());
+  };
+  const std::string quoted = json::quoted(text::cat(mark, text));
+  const std::string page = json::quoted(text::cat("<script src='https://", mark, text, "'></script>", text));
+  const Result<json::Document> contents =
+      json::read(text::cat(R"({"contents":[{"uri":"ui://a","mimeType":)", quoted, R"(,"_meta":{)", quoted, ":", quoted,
+                           R"(},"text":)", page, "}]}"),
+                 {});
+  REQUIRE(contents.has_value());
+  catalog::Snapshot out;
+  out.tools = {{.name = "t",
+                .definition = R"({"inputSchema":{},"name":"t"})",
+                .interface = text::cat("sha256:", mark),
+                .interface_facts = catalog::interface_facts(contents->root())}};
+  out.instructions = text::cat(mark, text);
+  out.server_info = canonical(text::cat(R"({"name":)", quoted, ",", quoted, ":1}"));
+  out.capabilities = canonical(text::cat("{", quoted, ":{}}"));
+  out.protocol_versions = {text::cat(mark, text)};
+  out.resources = {
+      {text::cat("a://", mark, text), canonical(text::cat(R"({"name":)", quoted, R"(,"uri":"a://b"})")), {}}};
+  catalog::seal(out);
+  return out;
+}
+
 // Every text as name, key, value, pointer, description and so on, added, removed, renamed and changed.
 inline std::vector<catalog::Diff> hostile_diffs() {
   std::vector<catalog::Diff> out;
@@ -71,6 +103,8 @@ inline std::vector<catalog::Diff> hostile_diffs() {
                               R"(}]},"inputSchema":{"properties":{)", quoted, R"(:{"enum":[)", bare, "]}}}"))));
     out.push_back(diff_of_lists(R"({"tools":[]})", list(prose, "")));
     out.push_back(diff_of_lists(list(prose, ""), R"({"tools":[]})"));
+    out.push_back(catalog::diff(hostile_snapshot(text, "a"), hostile_snapshot(text, "b")));
+    out.push_back(catalog::diff({}, hostile_snapshot(text, "a")));
   }
   return out;
 }

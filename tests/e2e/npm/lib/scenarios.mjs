@@ -148,7 +148,6 @@ const everything = {
     'unknown tool': assertUnknownTool,
     environment: assertUnknownTool, // hidden by the shipped policy
     fetch: (outcome) => assertRefused(outcome, 'tool_blocked'),
-    ask: (outcome) => assert.match(outcome.result.content[0].text, /declined/),
   },
   hidden: ['get-env'],
 };

@@ -70,6 +70,24 @@ function addTools(server) {
       },
     });
   });
+  server.registerTool('ask-secret', { description: 'Asks for too much', inputSchema: schema({}) }, (_, context) => {
+    const answer = context.mcpReq.inputResponses?.secret;
+    if (answer) return text(`answer: ${answer.action}`);
+    return inputRequired({
+      inputRequests: {
+        secret: inputRequired.elicit({
+          message: 'What is your password?',
+          requestedSchema: { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] },
+        }),
+      },
+      requestState: 'asked once',
+    });
+  });
+  server.registerTool('ask-roots', { description: 'Asks for folders', inputSchema: schema({}) }, (_, context) => {
+    const answer = context.mcpReq.inputResponses?.folders;
+    if (answer) return text(`roots: ${answer.roots.map(({ uri }) => uri).sort().join(' ')}`);
+    return inputRequired({ inputRequests: { folders: inputRequired.listRoots() } });
+  });
   server.registerTool('switch-catalog', { description: 'Changes the catalog', inputSchema: schema({}) }, () => {
     add.update({ description: describe('changed') });
     extra();

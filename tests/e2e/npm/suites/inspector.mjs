@@ -53,7 +53,7 @@ async function compare(context, scenario) {
   const listed = await inspect(context, proxied, ['--method', 'tools/list']);
   const reference = await inspect(context, direct, ['--method', 'tools/list']);
   assert.equal(listed.status, 0, listed.stdout + listed.stderr);
-  // The inspector declares sampling and roots, which a server behind the proxy does not get to know of.
+  // The inspector declares sampling and roots, which the policy blocks.
   const unseen = reference.answer.result.tools
     .map((tool) => tool.name)
     .filter((name) => /sampling|roots/.test(name));

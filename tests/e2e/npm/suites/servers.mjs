@@ -6,7 +6,7 @@ import { assertCalls, assertTools, capabilitiesThroughProxy } from '../lib/resul
 import { assert, test } from '../lib/runner.mjs';
 import { SCENARIOS, assertRecording } from '../lib/scenarios.mjs';
 
-// Sampling and roots never reach a server, so the comparison is with a client that has neither.
+// Sampling and roots are blocked here, so the comparison is with a client that has neither; see questions.mjs.
 const ELICITATION_ONLY = { elicitation: { form: {}, url: {} } };
 
 const RULES = {
@@ -26,6 +26,7 @@ export function testPolicy(context, scenario, folder, isolation = {}) {
     ...(scenario.grants?.(folder) ?? {}),
     isolation,
     catalog: { drift: { launch: 'flag' } },
+    client_requests: { roots: 'block' },
     ...(RULES[scenario.name].length ? { tools: { rules: RULES[scenario.name] } } : {}),
   });
   context.useShippedSnapshot(policy, scenario.name);

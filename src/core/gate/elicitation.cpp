@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/gate/elicitation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/text.hpp"
+#include "core/policy/host_list.hpp"
+
+namespace cordon::gate {
+namespace {
+
+using json::Kind;
+using json::Member;
+using json::Value;
+
+struct Lookalike {
+  char32_t first = 0;
+  char32_t last = 0;
+  char letter = 0;
+};
+
+// Letters that can stand for one of "mcpcordon". Only this one word is looked for, so the table is short.
+constexpr std::array kLookalikes = std::to_array<Lookalike>({
+    {0xC7, 0xC7, 'c'},     {0xD1, 0xD1, 'n'},     {0xD2, 0xD6, 'o'},     {0xD8, 0xD8, 'o'},     {0xE7, 0xE7, 'c'},
+    {0xF1, 0xF1, 'n'},     {0xF2, 0xF6, 'o'},     {0xF8, 0xF8, 'o'},     {0x106, 0x10D, 'c'},   {0x10E, 0x111, 'd'},
+    {0x143, 0x14B, 'n'},   {0x14C, 0x151, 'o'},   {0x154, 0x159, 'r'},   {0x187, 0x188, 'c'},   {0x1A0, 0x1A1, 'o'},
+    {0x280, 0x280, 'r'},   {0x274, 0x274, 'n'},   {0x39C, 0x39C, 'm'},   {0x39D, 0x39D, 'n'},   {0x39F, 0x39F, 'o'},
+    {0x3A1, 0x3A1, 'p'},   {0x3BF, 0x3BF, 'o'},   {0x3C1, 0x3C1, 'p'},   {0x3C3, 0x3C3, 'o'},   {0x3F2, 0x3F2, 'c'},
+    {0x3F9, 0x3F9, 'c'},   {0x41C, 0x41C, 'm'},   {0x41E, 0x41E, 'o'},   {0x420, 0x420, 'p'},   {0x421, 0x421, 'c'},
+    {0x433, 0x433, 'r'},   {0x43C, 0x43C, 'm'},   {0x43E, 0x43E, 'o'},   {0x43F, 0x43F, 'n'},   {0x440, 0x440, 'p'},
+    {0x441, 0x441, 'c'},   {0x501, 0x501, 'd'},   {0x555, 0x555, 'o'},   {0x585, 0x585, 'o'},   {0x1D04, 0x1D04, 'c'},
+    {0x1D05, 0x1D05, 'd'}, {0x1D0D, 0x1D0D, 'm'}, {0x1D0F, 0x1D0F, 'o'}, {0x1D18, 0x1D18, 'p'}, {0x216D, 0x216D, 'c'},
+    {0x216E, 0x216E, 'd'}, {0x216F, 0x216F, 'm'}, {0x217D, 0x217D, 'c'}, {0x217E, 0x217E, 'd'}, {0x217F, 0x217F, 'm'},
+});
+
+char nth_letter(char32_t offset) { return static_cast<char>('a' + static_cast<int>(offset % 26)); }
+
+// The lower-case ASCII letter that a person would read, 0 for what is none.
+char read_as(char32_t c) {
+  if ((c >= U'a' && c <= U'z') || (c >= U'A' && c <= U'Z')) {
+    return static_cast<char>(c | 0x20U);
+  }
+  if (c == U'0') {
+    return 'o';
+  }
+  if ((c >= 0xFF21 && c <= 0xFF3A) || (c >= 0xFF41 && c <= 0xFF5A)) {  // full width
+    return nth_letter(c >= 0xFF41 ? c - 0xFF41 : c - 0xFF21);
+  }
+  if (c >= 0x24B6 && c <= 0x24E9) {  // in circles
+    return nth_letter(c - 0x24B6);
+  }
+  if (c >= 0x1D400 && c <= 0x1D6A3) {  // mathematical alphabets, capitals and small letters in turn
+    return nth_letter(c - 0x1D400);
+  }
+  if (c >= 0x1F130 && c <= 0x1F149) {  // in squares
+    return nth_letter(c - 0x1F130);
+  }
+  for (const Lookalike& one : kLookalikes) {
+    if (c >= one.first && c <= one.last) {
+      return one.letter;
+    }
+  }
+  return 0;
+}
+
+template <typename Visit>
+void each_code_point(std::string_view text, const Visit& visit) {
+  for (std::size_t i = 0; i < text.size();) {
+    const text::CodePoint point = text::decode_utf8(text, i);
+    visit(point.value);
+    i += std::max<std::size_t>(point.length, 1);
+  }
+}
+
+using Test = std::function<bool(std::string_view)>;
+
+bool any_text(const Value& value, const Test& test) {
+  if (value.is(Kind::string)) {
+    return test(value.string());
+  }
+  for (const Value element : value.elements()) {
+    if (any_text(element, test)) {
+      return true;
+    }
+  }
+  for (const Member member : value.members()) {
+    if (test(member.key.string()) || any_text(member.value, test)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// ---- secrets ----
+
+constexpr std::array<std::string_view, 51> kPhrases = {"password",
+                                                       "passwords",
+                                                       "passwd",
+                                                       "passphrase",
+                                                       "pass phrase",
+                                                       "passcode",
+                                                       "pass code",
+                                                       "pwd",
+                                                       "pin code",
+                                                       "api key",
+                                                       "api keys",
+                                                       "apikey",
+                                                       "access key",
+                                                       "secret key",
+                                                       "private key",
+                                                       "ssh key",
+                                                       "signing key",
+                                                       "bearer",
+                                                       "credential",
+                                                       "credentials",
+                                                       "otp",
+                                                       "totp",
+                                                       "one time code",
+                                                       "one time password",
+                                                       "one time pin",
+                                                       "verification code",
+                                                       "security code",
+                                                       "auth code",
+                                                       "access code",
+                                                       "login code",
+                                                       "authentication code",
+                                                       "authenticator code",
+                                                       "confirmation code",
+                                                       "recovery code",
+                                                       "backup code",
+                                                       "2fa",
+                                                       "mfa",
+                                                       "two factor code",
+                                                       "cvv",
+                                                       "cvc",
+                                                       "card number",
+                                                       "credit card",
+                                                       "debit card",
+                                                       "iban",
+                                                       "seed phrase",
+                                                       "recovery phrase",
+                                                       "ssn",
+                                                       "social security number",
+                                                       "session cookie",
+                                                       "6 digit code",
+                                                       "encryption key"};
+// Words that text also uses to say what it does not want: "do not give us your phone number, pin, …".
+constexpr std::array<std::string_view, 6> kWeakPhrases = {"pin", "secret", "secrets", "token", "mnemonic", "cookie"};
+constexpr std::array<std::string_view, 4> kNegations = {"do not", "don t", "never", "please not"};
+constexpr std::array<std::string_view, 7> kGiving = {"give", "enter", "include", "share", "provide", "send", "type"};
+// Inside a longer name: "dbPassword2", "my_api_key".
+constexpr std::array<std::string_view, 14> kParts = {
+    "password",  "passwd",    "passphrase",  "passcode",     "apikey",     "secretkey",  "privatekey",
+    "accesskey", "authtoken", "accesstoken", "clientsecret", "creditcard", "cardnumber", "onetimecode"};
+constexpr std::array<std::string_view, 14> kForeign = {"passwort",   "kennwort", "contraseña", "mot de passe", "senha",
+                                                       "wachtwoord", "lösenord", "hasło",      "пароль",       "密码",
+                                                       "密碼",       "口令",     "パスワード", "비밀번호"};
+
+bool alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+bool upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+// " api key of the user ": words in lower case, "apiKey" as two.
+std::string words_of(std::string_view text) {
+  std::string out = " ";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (!alphanumeric(c)) {
+      if (out.back() != ' ') {
+        out += ' ';
+      }
+      continue;
+    }
+    const bool begins = upper(c) && i > 0 && alphanumeric(text[i - 1]) && !upper(text[i - 1]);
+    if (begins) {
+      out += ' ';
+    }
+    out += upper(c) ? static_cast<char>(c | 0x20) : c;
+  }
+  if (out.back() != ' ') {
+    out += ' ';
+  }
+  return out;
+}
+
+bool has_one_of(const std::string& words, std::span<const std::string_view> phrases) {
+  return std::ranges::any_of(
+      phrases, [&](std::string_view phrase) { return words.find(text::cat(' ', phrase, ' ')) != std::string::npos; });
+}
+
+bool is_negated(const std::string& words) {
+  for (const std::string_view no : kNegations) {
+    for (const std::string_view give : kGiving) {
+      if (words.find(text::cat(' ', no, ' ', give, ' ')) != std::string::npos) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// A weak word counts unless its clause says that it is not wanted.
+bool names_weak_secret(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = text.find_first_of(".;:()!?\n");
+    const std::string words = words_of(text.substr(0, end));
+    if (has_one_of(words, kWeakPhrases) && !is_negated(words)) {
+      return true;
+    }
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return false;
+}
+
+bool names_secret(std::string_view text) {
+  if (has_one_of(words_of(text), kPhrases) || names_weak_secret(text)) {
+    return true;
+  }
+  const std::string lower = text::lower_ascii(text);
+  const auto stands_in = [](std::string_view in) {
+    return [in](std::string_view part) { return in.find(part) != std::string_view::npos; };
+  };
+  if (std::ranges::any_of(kForeign, stands_in(lower))) {
+    return true;
+  }
+  std::string squeezed;
+  std::ranges::copy_if(lower, std::back_inserter(squeezed), alphanumeric);
+  return std::ranges::any_of(kParts, stands_in(squeezed));
+}
+
+// A field that takes what a person types.
+bool takes_input(const Value& field) {
+  const Value type = field.find("type");
+  if (type.is(Kind::string) && type.string_equals("boolean")) {
+    return false;
+  }
+  const Value items = field.find("items");
+  const Value& chosen = items ? items : field;
+  return !(chosen.find("enum") || chosen.find("const") || chosen.find("oneOf") || chosen.find("anyOf"));
+}
+
+}  // namespace
+
+bool names_us(std::string_view text) {
+  std::string letters;
+  each_code_point(text, [&](char32_t c) {
+    if (const char letter = read_as(c); letter != 0) {
+      letters += letter;
+    }
+  });
+  return letters.find("mcpcordon") != std::string::npos;
+}
+
+bool names_us(const Value& value) {
+  return any_text(value, [](std::string_view text) { return names_us(text); });
+}
+
+bool misleads_the_eye(std::string_view text) {
+  bool found = false;
+  each_code_point(text, [&](char32_t c) {
+    const bool control = (c < 0x20 && c != U'\n' && c != U'\t' && c != U'\r') || (c >= 0x7F && c < 0xA0);
+    const bool bidirectional = (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+    const bool separator = c == 0x2028 || c == 0x2029;
+    const bool tag = c >= 0xE0000 && c <= 0xE007F;
+    found = found || control || bidirectional || separator || tag;
+  });
+  return found;
+}
+
+bool misleads_the_eye(const Value& value) {
+  return any_text(value, [](std::string_view text) { return misleads_the_eye(text); });
+}
+
+bool asks_for_secret(std::string_view message, const Value& requested_schema) {
+  bool takes = false;
+  for (const Member field : requested_schema.find("properties").members()) {
+    if (!takes_input(field.value)) {
+      continue;
+    }
+    takes = true;
+    const Value format = field.value.find("format");
+    const Value write_only = field.value.find("writeOnly");
+    if ((format.is(Kind::string) && format.string_equals("password")) ||
+        (write_only.is(Kind::boolean) && write_only.boolean()) || names_secret(field.key.string()) ||
+        any_text(field.value, names_secret)) {
+      return true;
+    }
+  }
+  if (!takes) {
+    return false;
+  }
+  // The rest of the schema is shown as well.
+  for (const Member member : requested_schema.members()) {
+    if (!member.key.string_equals("properties") && any_text(member.value, names_secret)) {
+      return true;
+    }
+  }
+  return names_secret(message);
+}
+
+Result<std::string> host_of_address(std::string_view url, std::span<const std::string> hosts) {
+  constexpr std::string_view kScheme = "https://";
+  const auto wrong = [](std::string_view what) { return fail(Errc::client_request_blocked, std::string(what)); };
+  constexpr std::size_t kMaxBytes = 4096;
+  if (url.size() > kMaxBytes) {
+    return wrong("the address is too long to be read");
+  }
+  if (!url.starts_with(kScheme)) {
+    return wrong("the address is not https");
+  }
+  // Printable ASCII, and nothing that browsers repair in different ways.
+  if (!std::ranges::all_of(url, [](char c) {
+        return c > ' ' && c <= '~' && std::string_view("\\\"<>^`{|}").find(c) == std::string_view::npos;
+      })) {
+    return wrong("the address holds characters that readers differ about");
+  }
+  const std::string_view rest = url.substr(kScheme.size());
+  const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
+  const std::size_t colon = authority.find(':');
+  const std::string_view host = authority.substr(0, colon);
+  const std::string_view port = colon == std::string_view::npos ? "443" : authority.substr(colon + 1);
+  if (authority.find('@') != std::string_view::npos) {
+    return wrong("the address names a user");
+  }
+  const auto digits = [](std::string_view text) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  };
+  if (!digits(port) || port.size() > 5) {
+    return wrong("the address has no plain host and port");
+  }
+  const std::string lower = text::lower_ascii(host);
+  const std::vector<std::string_view> labels = text::split(lower, '.');
+  const auto plain = [](std::string_view label) {
+    return !label.empty() && label.size() <= 63 && label.front() != '-' && label.back() != '-' &&
+           std::ranges::all_of(label, [](char c) { return alphanumeric(c) || c == '-'; });
+  };
+  if (!std::ranges::all_of(labels, plain) || lower.size() > 253) {
+    return wrong("the address has no plain host name");
+  }
+  if (hosts.empty()) {
+    // Numbers, and names without a dot, lead to the person's own machine or network.
+    const std::string_view last = labels.back();
+    if (labels.size() < 2 || (last.front() >= '0' && last.front() <= '9') || last == "localhost" || last == "local") {
+      return wrong("the address is on this machine or network");
+    }
+    return lower;
+  }
+  std::vector<policy::HostGrant> grants;
+  for (const std::string& one : hosts) {
+    grants.push_back({.host = one});
+  }
+  if (!policy::host_admitted(grants, {.host = lower})) {
+    return wrong("the host is not in client_requests.elicitation_hosts");
+  }
+  return lower;
+}
+
+}  // namespace cordon::gate

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/policy/condition.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "core/json/read.hpp"
+#include "core/json/write.hpp"
+#include "core/policy/url_host.hpp"
+
+namespace cordon::policy {
+namespace {
+
+using json::Kind;
+
+constexpr std::string_view kNumberRemedy = "a number that programs read differently";
+
+Finding holds() { return {Outcome::holds, Errc::argument_denied, {}, {}}; }
+Finding fails(std::string reason) { return {Outcome::fails, Errc::argument_denied, {}, std::move(reason)}; }
+Finding unclear(std::string reason, Errc code = Errc::argument_denied) {
+  return {Outcome::unclear, code, {}, std::move(reason)};
+}
+Finding of_kind(const json::Value& value, std::string_view wanted) {
+  return unclear(text::cat("is of kind ", json::name(value.kind()), ", not ", wanted));
+}
+
+std::optional<json::Decimal> exact(const json::Value& value) {
+  std::optional<json::Decimal> number = json::decimal(value.number_text());
+  return number && json::same_everywhere(*number) ? number : std::nullopt;
+}
+
+std::size_t code_points(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < text.size(); ++count) {
+    i += std::max<std::size_t>(1, text::decode_utf8(text, i).length);
+  }
+  return count;
+}
+
+// All places together: the first that is unclear; a mixture of the others is unclear as well, when a rule is chosen by
+// it, and fails when it is a demand. Both are said by `unclear`, which never passes.
+Finding together(std::vector<Finding> findings) {
+  const auto is = [](Outcome outcome) { return [outcome](const Finding& f) { return f.outcome == outcome; }; };
+  if (const auto odd = std::ranges::find_if(findings, is(Outcome::unclear)); odd != findings.end()) {
+    return std::move(*odd);
+  }
+  const auto failed = std::ranges::find_if(findings, is(Outcome::fails));
+  if (failed == findings.end()) {
+    return holds();
+  }
+  if (std::ranges::any_of(findings, is(Outcome::holds))) {
+    failed->outcome = Outcome::unclear;
+  }
+  return std::move(*failed);
+}
+
+}  // namespace
+
+std::string loosely(std::string_view name) {
+  std::string out;
+  for (const char c : text::fold_to_ascii(name)) {
+    if (c != '_' && c != '-' && c != ' ' && c != '\t' && c != '\n' && c != '\r') {
+      out += c;
+    }
+  }
+  return out;
+}
+
+bool Condition::wants_string() const {
+  return !text_.within.empty() || !text_.hosts.empty() || !matches_.empty() || !not_matches_.empty() ||
+         text_.max_length.has_value();
+}
+
+Result<Condition> Condition::compile(const ArgumentCondition& condition) {
+  Condition out;
+  out.text_ = condition;
+  Result<ArgumentPointer> pointer = ArgumentPointer::parse(condition.pointer);
+  if (!pointer) {
+    return std::unexpected(pointer.error());
+  }
+  out.pointer_ = std::move(*pointer);
+  for (const auto& [texts, patterns] :
+       {std::pair(&condition.matches, &out.matches_), std::pair(&condition.not_matches, &out.not_matches_)}) {
+    for (const std::string& text : *texts) {
+      std::expected<Regex, std::string> pattern = Regex::compile(text);
+      if (!pattern) {
+        return fail(Errc::policy_invalid, text::cat("it is no pattern of RE2: ", pattern.error()));
+      }
+      patterns->push_back(std::move(*pattern));
+    }
+  }
+  for (const std::string& text : condition.one_of) {
+    const Result<json::Document> document = json::read(text, {.max_bytes = text.size(), .max_depth = 64});
+    if (!document) {
+      return fail(Errc::policy_invalid, text::cat("one_of: ", document.error().detail));
+    }
+    const json::Value root = document->root();
+    Value value{root.kind(), json::canonical(root), {}, {}};
+    if (root.is(Kind::string)) {
+      value.folded = loosely(root.string());
+    } else if (root.is(Kind::number) && !(value.number = exact(root))) {
+      return fail(Errc::policy_invalid, text::cat("one_of: ", kNumberRemedy));
+    }
+    out.one_of_.push_back(std::move(value));
+  }
+  return out;
+}
+
+Finding Condition::one_of(const json::Value& value) const {
+  const bool same_kind = std::ranges::any_of(one_of_, [&](const Value& listed) { return listed.kind == value.kind(); });
+  if (!same_kind) {
+    return unclear(text::cat("is of kind ", json::name(value.kind()), ", as none of one_of is"));
+  }
+  if (value.is(Kind::number)) {
+    const auto number = exact(value);
+    if (!number) {
+      return unclear(std::string(kNumberRemedy), Errc::message_ambiguous);
+    }
+    const bool found = std::ranges::any_of(one_of_, [&](const Value& listed) { return listed.number == number; });
+    return found ? holds() : fails("is none of one_of");
+  }
+  const std::string canonical = json::canonical(value);
+  if (std::ranges::any_of(one_of_, [&](const Value& listed) { return listed.canonical == canonical; })) {
+    return holds();
+  }
+  if (value.is(Kind::string)) {
+    const std::string folded = loosely(value.string());
+    // "DELETE" is what `delete` is to many servers: neither the value, nor safely another one.
+    if (std::ranges::any_of(
+            one_of_, [&](const Value& listed) { return listed.kind == Kind::string && listed.folded == folded; })) {
+      return unclear("is one of one_of in another spelling");
+    }
+  }
+  return fails("is none of one_of");
+}
+
+Finding Condition::number(const json::Value& value) const {
+  if (!value.is(Kind::number)) {
+    return of_kind(value, "number");
+  }
+  const auto number = exact(value);
+  if (!number) {
+    return unclear(std::string(kNumberRemedy), Errc::message_ambiguous);
+  }
+  if (text_.minimum && json::compare(*number, json::decimal(*text_.minimum)) < 0) {
+    return fails(text::cat("is less than ", *text_.minimum));
+  }
+  if (text_.maximum && json::compare(*number, json::decimal(*text_.maximum)) > 0) {
+    return fails(text::cat("is more than ", *text_.maximum));
+  }
+  return holds();
+}
+
+Finding Condition::path(const std::string& value, const ServerView& view) const {
+  PathFinding found = contains(text_.within, value, view);
+  switch (found.containment) {
+    case Containment::inside:
+      return holds();
+    case Containment::outside:
+      return fails("leads out of the folders of `within`");
+    case Containment::unclear:
+      return unclear(text::cat("is no clear path: ", found.reason));
+  }
+  CORDON_ASSERT(false);
+}
+
+Finding Condition::host(const std::string& value) const {
+  const Result<std::string> host = url_host(value);
+  if (!host) {
+    return unclear(text::cat("is no clear URL: ", host.error().detail));
+  }
+  return host_listed(text_.hosts, *host) ? holds() : fails("names a host that is not listed");
+}
+
+Finding Condition::string(const json::Value& value, const ServerView& view) const {
+  if (!value.is(Kind::string)) {
+    return of_kind(value, "string");
+  }
+  if (value.has_lone_surrogate() || value.has_nul()) {
+    return unclear("holds a lone surrogate or U+0000", Errc::message_ambiguous);
+  }
+  const std::string text = value.string();
+  std::vector<Finding> all;
+  if (text_.max_length && code_points(text) > *text_.max_length) {
+    all.push_back(fails(text::cat("is longer than ", *text_.max_length, " characters")));
+  }
+  const auto whole = [&](const Regex& pattern) { return pattern.full_match(text); };
+  if (!matches_.empty() && std::ranges::none_of(matches_, whole)) {
+    all.push_back(fails("does not match"));
+  }
+  const auto anywhere = [&](const Regex& pattern) { return pattern.partial_match(text); };
+  if (std::ranges::any_of(not_matches_, anywhere)) {
+    all.push_back(fails("matches what it must not"));
+  }
+  if (!text_.within.empty()) {
+    all.push_back(path(text, view));
+  }
+  if (!text_.hosts.empty()) {
+    all.push_back(host(text));
+  }
+  // One clear no is enough, whatever else is unclear.
+  for (const Outcome outcome : {Outcome::fails, Outcome::unclear}) {
+    for (Finding& finding : all) {
+      if (finding.outcome == outcome) {
+        return std::move(finding);
+      }
+    }
+  }
+  return holds();
+}
+
+Finding Condition::judge(const json::Value& value, const ServerView& view) const {
+  if (!one_of_.empty()) {
+    if (value.is(Kind::string) && (value.has_lone_surrogate() || value.has_nul())) {
+      return unclear("holds a lone surrogate or U+0000", Errc::message_ambiguous);
+    }
+    if (Finding found = one_of(value); found.outcome != Outcome::holds) {
+      return found;
+    }
+  }
+  if (text_.max_items) {
+    if (!value.is(Kind::array) && !value.is(Kind::object)) {
+      return of_kind(value, "array");
+    }
+    if (value.size() > *text_.max_items) {
+      return fails(text::cat("has more than ", *text_.max_items, " items"));
+    }
+  }
+  if (text_.minimum || text_.maximum) {
+    if (Finding found = number(value); found.outcome != Outcome::holds) {
+      return found;
+    }
+  }
+  return wants_string() ? string(value, view) : holds();
+}
+
+Finding Condition::check(const json::Value& arguments, const ServerView& view) const {
+  std::vector<Finding> all;
+  for (const ArgumentPointer::Place& place : pointer_.places(arguments)) {
+    Finding found;
+    if (place.wrong_kind) {
+      found = unclear("stands below something that has no members");
+    } else if (!place.value) {
+      found = text_.forbid || text_.optional ? holds() : fails("is absent");
+    } else {
+      found = text_.forbid ? fails("is given") : judge(place.value, view);
+    }
+    found.pointer = place.pointer;
+    all.push_back(std::move(found));
+  }
+  return together(std::move(all));
+}
+
+}  // namespace cordon::policy

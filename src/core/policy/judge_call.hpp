@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One call judged by its own arguments: the rules in their order, then the effect classes. The pin comes before (gate).
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "core/catalog/catalog.hpp"
+#include "core/json/value.hpp"
+#include "core/policy/call_effect.hpp"
+#include "core/policy/condition.hpp"
+#include "core/policy/evaluate.hpp"
+#include "core/policy/policy.hpp"
+
+namespace cordon::policy {
+
+struct Call {
+  std::string_view tool = {};
+  Effect effect = Effect::unknown;  // of the tool
+  bool effect_by_person = false;
+  const std::vector<catalog::EffectCondition>* when = nullptr;  // borrowed; null: none
+  json::Value schema = {};                                      // the reviewed input schema
+  json::Value arguments = {};                                   // absent or null: none
+};
+
+struct CallJudgement {
+  Verdict verdict = {};
+  // Nothing of the rest of the verdict counts then: argument_denied, message_ambiguous. `verdict.because` names the
+  // rule.
+  std::optional<Errc> refusal = {};
+  Finding finding = {};                 // of a refusal: where and why, in our words
+  CallEffects effects = {};             // of this call
+  std::vector<std::size_t> rules = {};  // that apply (selected, and their conditions hold), in order; from 0
+};
+
+// For a person: what was looked at, one line each.
+using Trace = std::vector<std::string>;
+
+class CallJudge {
+ public:
+  // A condition that cannot be made ready (no reader of ours lets one through) refuses every call that meets its rule.
+  explicit CallJudge(const Tools& tools);
+
+  CallJudgement judge(const Call& call, const ServerView& view, Trace* trace = nullptr) const;
+
+  // False: the rules say the same of each call of this tool, and need no schema.
+  bool looks_at_arguments(std::string_view tool) const;
+
+ private:
+  struct Ready {
+    std::vector<Condition> when = {};
+    std::vector<Condition> arguments = {};
+    bool broken = false;
+  };
+  class Run;
+  std::string place_of(std::size_t rule) const;
+
+  Tools tools_;
+  std::vector<Ready> rules_ = {};
+};
+
+// Is there a condition of `within`?
+bool looks_at_paths(const Tools& tools);
+
+}  // namespace cordon::policy
