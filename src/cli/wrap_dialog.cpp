@@ -150,11 +150,10 @@ int WrapDialog::change(const Invocation& invocation, const app::WrapPlan& plan) 
       return fine;
     }
   } else {
-    Result<Terminal> terminal = Terminal::open();
+    Result<Terminal> terminal =
+        Terminal::open("a person agrees at a terminal; without one use --yes, or --dry-run to look");
     if (!terminal) {
-      Error error = terminal.error();
-      error.remedy = "a person agrees at a terminal; without one use --yes, or --dry-run to look";
-      return report(error);
+      return report(terminal.error());
     }
     const auto answers = converse(*terminal, plan, direction_, style_for(terminal->fd(), invocation.caller));
     if (!answers || answers->empty()) {
