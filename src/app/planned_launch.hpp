@@ -47,6 +47,9 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request);
 // `trace_fd`: for a plan that is traced.
 Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned, int trace_fd = -1);
 
+// The bare act, for plans whose program is our own choice.
+Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan& plan, int trace_fd = -1);
+
 // For run::ProxyConfig::before_first_byte: our own process gives up what it does not need for a session with the server
 // that was started as `child` (docs/isolation.md). unsupported_isolation, internal.
 Status confine_for_session(const sandbox::Plan& plan, pid_t child);

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the documented `npx -y` line of each server in servers.mjs to installed, reviewed and running under `native`.
+// Asks the npm registry, so it is no part of the suite.
+// node run.mjs --cordon FILE [--only TEXT] [--work DIR] [--keep] [--table FILE]
+// First everything is installed and reviewed; then the registry goes away and everything is run.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { servers } from './servers.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    cordon: { type: 'string' },
+    only: { type: 'string', default: '' },
+    work: { type: 'string' },
+    cache: { type: 'string' },
+    table: { type: 'string' },
+    keep: { type: 'boolean', default: false },
+  },
+});
+const here = path.dirname(fileURLToPath(import.meta.url));
+const work = options.work ?? mkdtempSync(path.join(os.tmpdir(), 'npm-servers-'));
+const home = path.join(work, 'home');
+mkdirSync(home, { recursive: true });
+
+const nameOf = (entry) => entry.package.replace(/^@/, '').replace(/[^A-Za-z0-9._-]/g, '-');
+
+function startMirror() {
+  const args = [path.join(here, 'mirror.mjs'), '--cache', options.cache ?? path.join(work, 'registry')];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  return new Promise((resolve) => child.stdout.once('data', (data) => resolve({ child, port: Number(data) })));
+}
+
+// What init writes for this command line, with the values that a person fills in.
+function writePolicy(entry) {
+  const name = nameOf(entry);
+  const data = path.join(work, 'data', name);
+  mkdirSync(data, { recursive: true });
+  const args = (entry.args ?? []).map((word) => word.replace('{data}', data));
+  const filesystem = { runtime: entry.runtime ?? ['node'] };
+  if (args.some((word) => word.includes(data))) filesystem.write = [data];
+  const set = { ...entry.set };
+  if (entry.kubeconfig) {
+    set.KUBECONFIG = path.join(data, 'config');
+    const cluster = { cluster: { server: 'https://127.0.0.1:6443' }, name: 'c' };
+    const context = { context: { cluster: 'c', user: 'u' }, name: 'c' };
+    const config = { apiVersion: 'v1', kind: 'Config', clusters: [cluster], contexts: [context], 'current-context': 'c', users: [{ name: 'u', user: {} }] };
+    writeFileSync(set.KUBECONFIG, JSON.stringify(config));
+    filesystem.read = [data];
+  }
+  if (entry.credentials) {
+    set[entry.credentials] = path.join(data, 'credentials.json');
+    const installed = { client_id: 'x', client_secret: 'y', redirect_uris: ['http://localhost:3000/oauth2callback'] };
+    writeFileSync(set[entry.credentials], JSON.stringify({ installed }));
+    filesystem.read = [data];
+  }
+  const secrets = Object.fromEntries(Object.keys(entry.secrets ?? {}).map((key) => [key, { from_env: key }]));
+  const policy = {
+    version: 1,
+    server: name,
+    launch: {
+      source: { npm: entry.package },
+      command: [entry.package.replace(/^@[^/]*\//, ''), ...args],
+      environment: { set, secrets },
+    },
+    isolation: { backend: 'native', filesystem },
+    catalog: { accept_unattended: true },
+  };
+  const file = path.join(work, 'policies', `${name}.yaml`);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify(policy, null, 2) + '\n');
+  return file;
+}
+
+const environment = (entry) => ({
+  PATH: process.env.PATH,
+  HOME: home,
+  XDG_STATE_HOME: path.join(work, 'state'),
+  XDG_DATA_HOME: path.join(work, 'share'),
+  XDG_CONFIG_HOME: path.join(work, 'config'),
+  ...entry.secrets,
+});
+
+const lastLine = (text) => {
+  const own = text.split('\n').filter((line) => line.startsWith('mcp-cordon: ') && !line.includes('would run scripts'));
+  return (own.at(-1) ?? text.trim().split('\n').at(-1) ?? '').slice(0, 300);
+};
+
+function review(entry, file) {
+  const began = Date.now();
+  const done = spawnSync(options.cordon, ['review', '--policy', file, '--accept-all', '--reviewer', 'test'], {
+    env: environment(entry),
+    encoding: 'utf8',
+    timeout: 600_000,
+    maxBuffer: 64 << 20,
+  });
+  return { ok: done.status === 0, seconds: (Date.now() - began) / 1000, stderr: done.stderr ?? '', why: lastLine(done.stderr ?? '') };
+}
+
+// The handshake and the list of tools.
+function run(entry, file) {
+  return new Promise((resolve) => {
+    const began = performance.now();
+    const child = spawn(options.cordon, ['run', '--policy', file], { env: environment(entry), stdio: 'pipe' });
+    let out = '';
+    let err = '';
+    let started = 0;
+    const send = (message) => child.stdin.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n');
+    const finish = (result) => {
+      clearTimeout(timer);
+      child.stdin.end();
+      child.once('close', () => resolve({ ...result, started, why: result.why ?? lastLine(err) }));
+    };
+    const timer = setTimeout(() => { child.kill(); finish({ ok: false, why: 'no answer in 60 s' }); }, 60_000);
+    child.stderr.on('data', (data) => { err += data; });
+    child.stdin.on('error', () => {});
+    child.stdout.on('data', (data) => {
+      out += data;
+      for (let end; (end = out.indexOf('\n')) >= 0; out = out.slice(end + 1)) {
+        const message = JSON.parse(out.slice(0, end));
+        if (message.method || message.id === undefined) continue;
+        if (message.error) return finish({ ok: false, why: message.error.message.slice(0, 300) });
+        if (message.id === 1) {
+          started = Math.round(performance.now() - began);
+          send({ method: 'notifications/initialized' });
+          send({ id: 2, method: 'tools/list' });
+        } else if (message.id === 2) {
+          return finish({ ok: message.result.tools.length > 0, tools: message.result.tools.length });
+        }
+      }
+    });
+    child.once('error', (error) => resolve({ ok: false, started, why: String(error) }));
+    send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } } });
+  });
+}
+
+const chosen = servers.filter((entry) => entry.package.includes(options.only));
+const results = [];
+const { child: mirror, port } = await startMirror();
+writeFileSync(path.join(home, '.npmrc'), `registry=http://127.0.0.1:${port}/\n`);
+for (const entry of chosen) {
+  const file = writePolicy(entry);
+  const reviewed = review(entry, file);
+  const version = JSON.parse(readFileSync(file, 'utf8').replace(/^\s*#.*$/gm, '')).launch.source.npm;
+  results.push({ entry, file, reviewed, version });
+  console.error(`${reviewed.ok ? 'reviewed' : 'FAILED  '} ${version} ${reviewed.seconds.toFixed(1)} s ${reviewed.ok ? '' : reviewed.why}`);
+  if (!reviewed.ok && options.keep) writeFileSync(`${file}.log`, reviewed.stderr);
+}
+mirror.kill();
+for (const result of results.filter((one) => one.reviewed.ok)) {
+  result.ran = await run(result.entry, result.file);
+  console.error(`${result.ran.ok ? 'runs    ' : 'FAILED  '} ${result.version} ${result.ran.tools ?? ''} ${result.ran.ok ? '' : result.ran.why}`);
+}
+
+const rows = results.map(({ entry, reviewed, version, ran }) => {
+  const state = ran?.ok ? 'runs' : reviewed.ok ? 'reviewed' : 'no';
+  const why = ran?.ok ? '' : (entry.needs ? `needs ${entry.needs}` : (ran ?? reviewed).why).replaceAll('|', '/').replaceAll(work, '');
+  return `| \`${version}\` | ${state} | ${ran?.tools ?? ''} | ${why} |`;
+});
+const good = results.filter((one) => one.ran?.ok).length;
+const table = ['| package | | tools | why not |', '|---|---|--:|---|', ...rows, ''].join('\n');
+console.log(table);
+if (options.table) writeFileSync(options.table, table);
+console.log(`${good} passed, ${results.length - good} failed`);
+if (!options.keep && !options.work) rmSync(work, { recursive: true, force: true });
+process.exit(good >= Math.min(40, chosen.length) ? 0 : 1);
