@@ -99,6 +99,15 @@ std::optional<Finding> shown_read_only(const Complaint& complaint, const Surroun
   if (complaint.starts_program) {
     return std::nullopt;
   }
+  if (!around.packages.empty() && is_within(entry.source, around.packages)) {
+    return complaint.writes
+               ? std::optional(Finding{text::cat(shown_path(complaint.path),
+                                                 " lies in the server's own package, which stays as it was "
+                                                 "reviewed; a setting of the server can name a folder below "
+                                                 "/home/cordon instead (launch.environment.set)"),
+                                       {}})
+               : std::nullopt;
+  }
   if (!entry.grant) {
     return complaint.writes
                ? std::optional(Finding{text::cat(shown_path(complaint.path),

@@ -13,8 +13,8 @@
 namespace cordon::app {
 
 struct InstallProgress {
-  std::function<void(std::string_view)> say = [](std::string_view) {};      // a line for a person
-  std::function<void(std::size_t)> fetched = [](std::size_t) {};            // how many files came by now
+  std::function<void(std::string_view)> say = [](std::string_view) {};  // a line for a person
+  std::function<void(std::size_t)> fetched = [](std::size_t) {};        // how many files came by now
 };
 
 struct Installed {

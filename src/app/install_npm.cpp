@@ -187,7 +187,8 @@ class NpmInstall {
       }
       text = file->content;
     }
-    Result<formats::NpmLock> lock = formats::read_npm_lock(text, recorded ? "the recorded lock file" : "package-lock.json");
+    Result<formats::NpmLock> lock =
+        formats::read_npm_lock(text, recorded ? "the recorded lock file" : "package-lock.json");
     if (!lock) {
       return std::unexpected(lock.error());
     }
@@ -251,7 +252,8 @@ class NpmInstall {
 };
 
 // What was recorded and still is what the policy wants.
-std::optional<formats::PackageRecord> usable(const policy::Source& source, Result<std::optional<formats::PackageRecord>> found) {
+std::optional<formats::PackageRecord> usable(const policy::Source& source,
+                                             Result<std::optional<formats::PackageRecord>> found) {
   if (!found || !*found || (*found)->package != source.package || (*found)->kind != source.kind ||
       (*found)->scripts != scripts_of(source) || (policy::is_pinned(source) && (*found)->version != source.version)) {
     return std::nullopt;

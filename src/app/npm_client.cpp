@@ -292,8 +292,8 @@ Result<NpmClient> npm_client(const Caller& caller) {
     return out;
   }
   const auto cafile = settings.find("cafile");
-  Status added = add_certificates(cafile == settings.end() || cafile->second == "null" ? "" : cafile->second,
-                                  kCertificates, *out);
+  Status added =
+      add_certificates(cafile == settings.end() || cafile->second == "null" ? "" : cafile->second, kCertificates, *out);
   if (added && out->files.contains(std::string(kCertificates))) {
     out->environment.push_back(text::cat("npm_config_cafile=", kInside, kCertificates));
   }

@@ -15,11 +15,11 @@
 namespace cordon::app {
 
 struct NpmClient {
-  std::string registry = {};                        // the one for names without a scope
-  egress::Rules network = {};                       // the registries and nothing else, or the proxy
-  std::vector<std::string> environment = {};        // NAME=value for npm; tokens are among the values
-  std::vector<NamedSecret> secrets = {};            // to be masked
-  std::map<std::string, std::string> files = {};    // name in the private home → content
+  std::string registry = {};                      // the one for names without a scope
+  egress::Rules network = {};                     // the registries and nothing else, or the proxy
+  std::vector<std::string> environment = {};      // NAME=value for npm; tokens are among the values
+  std::vector<NamedSecret> secrets = {};          // to be masked
+  std::map<std::string, std::string> files = {};  // name in the private home → content
 };
 
 // policy_invalid for settings that this version cannot keep inside a sandbox.

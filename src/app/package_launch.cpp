@@ -106,7 +106,8 @@ Status check_record(const policy::Source& source, const formats::PackageRecord& 
                     const std::string& install) {
   if (!policy::is_pinned(source) && !source.allow_unpinned) {
     return fail(Errc::policy_invalid,
-                text::cat("launch.source names no exact version: ", text::printable(policy::spelled(source), 300)), where,
+                text::cat("launch.source names no exact version: ", text::printable(policy::spelled(source), 300)),
+                where,
                 text::cat("write ", record.package, "@", record.version, ", which is what is installed; ", install,
                           " does it"));
   }
@@ -115,9 +116,9 @@ Status check_record(const policy::Source& source, const formats::PackageRecord& 
   const bool version_fits = !policy::is_pinned(source) || source.version == record.version;
   if (record.kind != source.kind || record.package != source.package || !version_fits || record.scripts != scripts) {
     return fail(Errc::launch_failed,
-                text::cat("the policy wants ", text::printable(policy::spelled(source), 300), ", and what is installed is ",
-                          text::printable(record.package, 300), '@', text::printable(record.version, 100),
-                          record.scripts != scripts ? " with other scripts" : ""),
+                text::cat("the policy wants ", text::printable(policy::spelled(source), 300),
+                          ", and what is installed is ", text::printable(record.package, 300), '@',
+                          text::printable(record.version, 100), record.scripts != scripts ? " with other scripts" : ""),
                 where, install);
   }
   return {};

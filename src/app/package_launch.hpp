@@ -25,9 +25,9 @@ Status check_record(const policy::Source& source, const formats::PackageRecord& 
 
 // What runs a script, by its first line, and the script itself.
 struct PackageProgram {
-  std::vector<std::string> argv = {};  // complete: [node, …/dist/index.js, ARGUMENT, …]
-  std::string executable = {};         // real path of argv[0]
-  std::string tree = {};               // that has to be shown; empty: none
+  std::vector<std::string> argv = {};     // complete: [node, …/dist/index.js, ARGUMENT, …]
+  std::string executable = {};            // real path of argv[0]
+  std::string tree = {};                  // that has to be shown; empty: none
   std::vector<std::string> folders = {};  // for PATH, before the others
 };
 

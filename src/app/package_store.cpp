@@ -59,9 +59,9 @@ void sync_folder(const std::string& path) {
 
 StorePlace store_place(const Caller& caller, const formats::PackageRecord& record) {
   // Scripts change the files, so the same lock file with other scripts is another place.
-  const std::string bound =
-      record.scripts.empty() ? record.lock_digest
-                             : sha256_text(text::cat(record.lock_digest, '\n', text::join(record.scripts, "\n")));
+  const std::string bound = record.scripts.empty()
+                                ? record.lock_digest
+                                : sha256_text(text::cat(record.lock_digest, '\n', text::join(record.scripts, "\n")));
   const std::string key = bound.substr(bound.find(':') + 1);
   StorePlace out;
   out.folder = text::cat(kind_folder(caller, policy::name(record.kind)), '/', key);
@@ -158,7 +158,9 @@ Status Staging::publish(const Caller& caller, const formats::PackageRecord& reco
   const StorePlace place = store_place(caller, record);
   const std::string whole = folder_ + "/whole";
   StorePlace staged{whole, whole + "/tree", whole + "/witness"};
-  const auto broken = [&](std::string_view what) { return fail(Errc::file_unreadable, errno_text(what, errno), whole); };
+  const auto broken = [&](std::string_view what) {
+    return fail(Errc::file_unreadable, errno_text(what, errno), whole);
+  };
   if (::mkdir(whole.c_str(), 0700) != 0 || ::rename((folder_ + "/tree").c_str(), staged.tree.c_str()) != 0) {
     return broken("rename");
   }

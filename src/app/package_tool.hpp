@@ -27,8 +27,8 @@ struct PackageTool {
 };
 
 struct ToolEnd {
-  int status = 0;                        // exit status, or 128 and the signal
-  std::vector<std::string> lines = {};   // the last that it printed, printable
+  int status = 0;                       // exit status, or 128 and the signal
+  std::vector<std::string> lines = {};  // the last that it printed, printable
 };
 
 // unsupported_isolation when this machine cannot do it, timed_out, launch_failed.

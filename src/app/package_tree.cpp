@@ -55,9 +55,9 @@ std::unexpected<Error> refused(const std::string& path, std::string detail, std:
 }
 
 struct Entry {
-  int folder = -1;            // borrowed
-  const std::string& name;    // in it
-  const std::string& path;    // below the tree's root
+  int folder = -1;          // borrowed
+  const std::string& name;  // in it
+  const std::string& path;  // below the tree's root
   const struct stat& info;
   int depth = 0;
 };
@@ -92,7 +92,8 @@ class Walk {
         continue;
       }
       const UniqueFd deeper(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      if (Status fine = deeper ? visit_folder(deeper.get(), below, depth + 1) : refused(below, errno_text("open", errno));
+      if (Status fine =
+              deeper ? visit_folder(deeper.get(), below, depth + 1) : refused(below, errno_text("open", errno));
           !fine) {
         return fine;
       }
@@ -133,7 +134,8 @@ class Seal final : public Walk {
       if (!target) {
         return std::unexpected(target.error());
       }
-      return stays_inside(*target, entry.depth) ? Status() : refused(entry.path, "is a link that leads out of the package");
+      return stays_inside(*target, entry.depth) ? Status()
+                                                : refused(entry.path, "is a link that leads out of the package");
     }
     const bool folder = S_ISDIR(entry.info.st_mode);
     if (!folder && !S_ISREG(entry.info.st_mode)) {
@@ -143,8 +145,7 @@ class Seal final : public Walk {
       return refused(entry.path, "has a second name");
     }
     // Whatever made the tree has ended, so that what was looked at is what is changed.
-    const mode_t mode =
-        folder ? kFolderMode : kFileMode | ((entry.info.st_mode & S_IXUSR) != 0 ? kExecute : mode_t{0});
+    const mode_t mode = folder ? kFolderMode : kFileMode | ((entry.info.st_mode & S_IXUSR) != 0 ? kExecute : mode_t{0});
     if (::fchmodat(entry.folder, entry.name.c_str(), mode, 0) != 0) {
       return refused(entry.path, errno_text("chmod", errno));
     }

@@ -124,10 +124,10 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
   if (!package) {
     return std::unexpected(package.error());
   }
-  Result<PreparedLaunch> prepared = prepare_launch({policy, request.caller, request.client_command,
-                                                    own_paths(request.caller, request.loaded, request.own_files),
-                                                    trusted_reader(), request.depth, admit, admit_spec, std::move(*package),
-                                                    text::cat("mcp-cordon install ", spelled_name(request.loaded))});
+  Result<PreparedLaunch> prepared = prepare_launch(
+      {policy, request.caller, request.client_command, own_paths(request.caller, request.loaded, request.own_files),
+       trusted_reader(), request.depth, admit, admit_spec, std::move(*package),
+       text::cat("mcp-cordon install ", spelled_name(request.loaded))});
   if (!prepared) {
     return std::unexpected(prepared.error());
   }
@@ -235,7 +235,8 @@ Surroundings surroundings(const Caller& caller, const sandbox::Plan& plan) {
           .outside = kind_outside,
           .is_sensitive = [home = caller.home](std::string_view path) {
             return never_proposed(path) || policy::is_sensitive(path, home) || sandbox::is_steering(path);
-          }};
+          },
+          .packages = caller.packages_folder()};
 }
 
 ServerWords server_words(const Caller& caller, const LoadedPolicy& loaded, const PlannedLaunch& planned,

@@ -47,9 +47,7 @@ std::string spelled_name(const LoadedPolicy& loaded) {
   return loaded.location.found_by_name ? loaded.location.name : "--policy " + loaded.location.path;
 }
 
-std::string review_command(const LoadedPolicy& loaded) {
-  return text::cat("mcp-cordon review ", spelled_name(loaded));
-}
+std::string review_command(const LoadedPolicy& loaded) { return text::cat("mcp-cordon review ", spelled_name(loaded)); }
 
 std::string record_path(const Caller& caller, const LoadedPolicy& loaded) {
   return record_beside(snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot).path, loaded);
@@ -59,8 +57,7 @@ Result<std::optional<formats::PackageRecord>> load_record(const Caller& caller, 
   if (!loaded.policy.launch.source || loaded.package) {
     return loaded.package;
   }
-  const Result<SnapshotLocation> snapshot =
-      snapshot_to_read(caller, loaded.location, loaded.policy.catalog.snapshot);
+  const Result<SnapshotLocation> snapshot = snapshot_to_read(caller, loaded.location, loaded.policy.catalog.snapshot);
   if (!snapshot) {
     return std::unexpected(snapshot.error());
   }

@@ -154,8 +154,9 @@ Result<std::optional<OpenUpdate>> open_update(const ReviewRequest& request, std:
   LoadedPolicy wanted = *loaded;
   policy::Source& source = *wanted.policy.launch.source;
   source.version = version.empty() ? std::string("latest") : std::string(version);
-  const bool readable = source.kind == policy::Source::Kind::oci ? policy::read_image_name(policy::spelled(source)) && !version.empty()
-                                                               : policy::read_npm_name(policy::spelled(source)).has_value();
+  const bool readable = source.kind == policy::Source::Kind::oci
+                            ? policy::read_image_name(policy::spelled(source)) && !version.empty()
+                            : policy::read_npm_name(policy::spelled(source)).has_value();
   if (!readable) {
     return fail(Errc::policy_invalid, text::cat("'", text::printable(source.version, 100), "' is no version"), {},
                 source.kind == policy::Source::Kind::oci ? "give the digest: sha256:…" : "give a version, as 1.2.3");
@@ -183,8 +184,8 @@ Result<std::optional<OpenUpdate>> open_update(const ReviewRequest& request, std:
 Result<StoredSnapshot> finish_update(const Caller& caller, const OpenUpdate& update, const std::string& reviewer,
                                      bool unattended) {
   const LoadedPolicy& next = update.open.loaded;
-  catalog::Snapshot snapshot = update.open.review.result(
-      {reviewer, rfc3339(static_cast<std::int64_t>(std::time(nullptr))), unattended});
+  catalog::Snapshot snapshot =
+      update.open.review.result({reviewer, rfc3339(static_cast<std::int64_t>(std::time(nullptr))), unattended});
   if (snapshot.launch.package != package_pin(*next.package)) {
     return fail(Errc::launch_changed, "the new launch was not accepted, so nothing was switched", next.location.path,
                 "accept the item 'launch' in the review");
@@ -195,7 +196,7 @@ Result<StoredSnapshot> finish_update(const Caller& caller, const OpenUpdate& upd
     return std::unexpected(now.error());
   }
   Result<std::string> text = next.policy.launch.source->allow_unpinned ? Result<std::string>(now->text)
-                                                                        : with_version(*now, next.package->version);
+                                                                       : with_version(*now, next.package->version);
   if (!text || sha256_text(*text) != next.digest) {
     return fail(Errc::launch_changed, "the policy changed while it was reviewed", next.location.path, "update again");
   }

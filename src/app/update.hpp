@@ -14,8 +14,8 @@
 namespace cordon::app {
 
 struct OpenUpdate {
-  OpenReview open;                       // of the new version; `loaded` is the policy as it will be
-  std::string from = {};                 // "pkg@1.2.3"
+  OpenReview open;        // of the new version; `loaded` is the policy as it will be
+  std::string from = {};  // "pkg@1.2.3"
   std::string to = {};
 };
 

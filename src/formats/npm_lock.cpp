@@ -75,9 +75,9 @@ class Reader {
 
  private:
   void refuse(const Value& at, const std::string& place, std::string_view why) {
-    error_ = Error{Errc::launch_failed, text::cat("'", text::printable(place, 300), "' ", why),
-                   place_of_value(file_, document_, at),
-                   "only packages of a registry with a sha512 digest are installed"};
+    error_ =
+        Error{Errc::launch_failed, text::cat("'", text::printable(place, 300), "' ", why),
+              place_of_value(file_, document_, at), "only packages of a registry with a sha512 digest are installed"};
   }
 
   void read_package(const std::string& place, const json::Member& member) {

@@ -17,8 +17,8 @@ struct LockedPackage {
   std::string place = {};  // "node_modules/zod", "node_modules/a/node_modules/b"
   std::string name = {};
   std::string version = {};
-  std::string integrity = {};    // "sha512-…"; empty for what lies in the archive of another package
-  bool wants_scripts = false;    // it has scripts for its installation
+  std::string integrity = {};  // "sha512-…"; empty for what lies in the archive of another package
+  bool wants_scripts = false;  // it has scripts for its installation
   bool operator==(const LockedPackage&) const = default;
 };
 

@@ -78,12 +78,12 @@ Result<std::string> package_program(std::string_view text, std::string_view file
   if (paths.size() == 1 && bin == without_scope(package)) {
     return *paths.begin();
   }
-  return fail(Errc::launch_failed,
-              text::cat("the package ", text::printable(package, 300), " has no program '", text::printable(bin, 100),
-                        "'"),
-              std::string(file),
-              names.empty() ? "it has none at all, and so is no server that can be started"
-                            : text::cat("it has: ", text::join(names, ", ")));
+  return fail(
+      Errc::launch_failed,
+      text::cat("the package ", text::printable(package, 300), " has no program '", text::printable(bin, 100), "'"),
+      std::string(file),
+      names.empty() ? "it has none at all, and so is no server that can be started"
+                    : text::cat("it has: ", text::join(names, ", ")));
 }
 
 }  // namespace cordon::formats

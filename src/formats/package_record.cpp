@@ -62,7 +62,8 @@ class Reader {
  private:
   void fault(const Value& at, std::string detail) {
     if (!error_) {
-      error_ = Error{Errc::launch_failed, std::move(detail), place_of_value(file_, document_, at), std::string(kRemedy)};
+      error_ =
+          Error{Errc::launch_failed, std::move(detail), place_of_value(file_, document_, at), std::string(kRemedy)};
     }
   }
 

@@ -56,7 +56,9 @@ struct World {
     const std::string tree = staging->folder() + "/tree";
     write(tree + "/node_modules/@a/pkg/package.json", R"({"bin":{"run":"dist/index.js","tool":"tool"}})");
     write(tree + "/node_modules/@a/pkg/dist/index.js", "#!/usr/bin/env -S node --no-warnings\n");
-    write(tree + "/node_modules/@a/pkg/tool", "\x7f" "ELF");
+    write(tree + "/node_modules/@a/pkg/tool",
+          "\x7f"
+          "ELF");
     REQUIRE(seal_tree(tree));
     const auto digest = content_digest(tree);
     REQUIRE(digest);
@@ -230,13 +232,15 @@ TEST_CASE("a version is written where the policy names the package") {
       "# pkg\nversion: 1\nserver: s\nlaunch:\n  source: {npm: \"@a/pkg\"}  # pkg\n  command: [pkg]\n";
   const auto after = with_version(policy_of(before), "1.2.3");
   REQUIRE(after);
-  CHECK(*after == "# pkg\nversion: 1\nserver: s\nlaunch:\n  source: {npm: \"@a/pkg@1.2.3\"}  # pkg\n  command: [pkg]\n");
+  CHECK(*after ==
+        "# pkg\nversion: 1\nserver: s\nlaunch:\n  source: {npm: \"@a/pkg@1.2.3\"}  # pkg\n  command: [pkg]\n");
   CHECK(with_version(policy_of(*after), "2.0.0")->find("@a/pkg@2.0.0\"") != std::string::npos);
-  const auto plain = with_version(policy_of("version: 1\nserver: s\nlaunch:\n  source:\n    npm: pkg\n  command: [pkg]\n"), "1.0.0");
+  const auto plain =
+      with_version(policy_of("version: 1\nserver: s\nlaunch:\n  source:\n    npm: pkg\n  command: [pkg]\n"), "1.0.0");
   REQUIRE(plain);
   CHECK(plain->find("npm: pkg@1.0.0\n") != std::string::npos);
-  const auto folded =
-      with_version(policy_of("version: 1\nserver: s\nlaunch:\n  source: {npm: \"p\\u006bg\"}\n  command: [pkg]\n"), "1.0.0");
+  const auto folded = with_version(
+      policy_of("version: 1\nserver: s\nlaunch:\n  source: {npm: \"p\\u006bg\"}\n  command: [pkg]\n"), "1.0.0");
   CHECK_FALSE(folded);
 }
 
@@ -289,6 +293,10 @@ TEST_CASE("npm's failures are told in words") {
   CHECK(told({"npm http fetch GET 404 x", "npm error code E404", "npm error 404 x"}).detail ==
         "the registry knows no such package, or does not show it to this user (E404)");
   CHECK(told({"npm ERR! code EINTEGRITY"}).detail.find("digest") != std::string::npos);
+  CHECK(told({"npm error code ECONNRESET", "1", "2", "3", "4", "5", "6", "7", "8", "9"}).detail ==
+        "the registry cannot be reached (ECONNRESET)");
+  CHECK(told({"npm error code FETCH_ERROR", "npm error body: ENOSPC: no space left on device"}).detail ==
+        "the disk is full (ENOSPC)");
   CHECK(told({"npm error code ENOSPC"}).detail == "the disk is full (ENOSPC)");
   CHECK(told({"npm error code EWHATEVER", "npm error why"}).detail ==
         "it ended with status 1: npm error code EWHATEVER | npm error why");

@@ -42,7 +42,8 @@ TEST_CASE("the digest of a lock file is that of what it says, not of how it is w
   const std::string entry = R"("node_modules/a":{"version":"1.0.0","integrity":")" + kDigest + "\"}";
   const auto one = read_npm_lock(lock_with(entry), "l");
   const auto other = read_npm_lock(" " + lock_with(entry) + "\n", "l");
-  const auto changed = read_npm_lock(lock_with(R"("node_modules/a":{"version":"1.0.1","integrity":")" + kDigest + "\"}"), "l");
+  const auto changed =
+      read_npm_lock(lock_with(R"("node_modules/a":{"version":"1.0.1","integrity":")" + kDigest + "\"}"), "l");
   REQUIRE((one && other && changed));
   CHECK(one->digest == other->digest);
   CHECK(one->digest != changed->digest);
@@ -92,7 +93,8 @@ TEST_CASE("a package's program is found by its name") {
 }
 
 TEST_CASE("a record is read as it was written, and no other") {
-  const auto lock = read_npm_lock(lock_with(R"("node_modules/a":{"version":"1.0.0","integrity":")" + kDigest + "\"}"), "l");
+  const auto lock =
+      read_npm_lock(lock_with(R"("node_modules/a":{"version":"1.0.0","integrity":")" + kDigest + "\"}"), "l");
   REQUIRE(lock);
   const PackageRecord record{.server = "s",
                              .package = "a",

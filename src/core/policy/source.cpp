@@ -16,7 +16,9 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 
 // Names of today are in small letters; a few old ones are not.
 bool is_name_part(std::string_view text) {
-  const auto allowed = [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.' || c == '~'; };
+  const auto allowed = [](char c) {
+    return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.' || c == '~';
+  };
   return !text.empty() && text.front() != '.' && text.front() != '_' && text.front() != '-' &&
          std::ranges::all_of(text, allowed);
 }
@@ -46,8 +48,7 @@ bool is_number(std::string_view text) {
 
 bool is_identifiers(std::string_view text) {
   return std::ranges::all_of(text::split(text, '.'), [](std::string_view part) {
-    return !part.empty() &&
-           std::ranges::all_of(part, [](char c) { return is_letter(c) || is_digit(c) || c == '-'; });
+    return !part.empty() && std::ranges::all_of(part, [](char c) { return is_letter(c) || is_digit(c) || c == '-'; });
   });
 }
 

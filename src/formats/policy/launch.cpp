@@ -46,8 +46,7 @@ policy::Launch read_launch(Faults& faults, const yaml::Member& member) {
     launch.source = read_source(faults, *source);
     check_source(faults, launch, *source);
   }
-  if (section.find("command") == nullptr && !launch.command_from_client &&
-      member.value.kind == yaml::Kind::mapping) {
+  if (section.find("command") == nullptr && !launch.command_from_client && member.value.kind == yaml::Kind::mapping) {
     faults.add(member.position, "launch.command is missing", "write command: [PROGRAM, ARGUMENT, ...]");
   }
   if (launch.command_from_client && !launch.secrets.empty()) {
