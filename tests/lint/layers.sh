@@ -14,14 +14,15 @@ find src -name '*.[ch]pp' | LC_ALL=C sort | xargs awk '
     may["core/catalog"] = "base core/json core/wire core/catalog"
     may["core/policy"] = "base core/json core/wire core/catalog core/policy"
     may["core/gate"] = "base " core
-    may["formats"] = "base " core " egress formats"
+    may["clients"] = "base core/json clients"
+    may["formats"] = "base " core " egress clients formats"
     may["egress"] = "base core/json core/policy egress"
     may["probe"] = "base core/json probe"
     may["sandbox"] = "base core/json egress sandbox"
     may["audit"] = "base core/json audit"
     may["run"] = "base " core " egress sandbox audit run"
-    may["app"] = "base " core " formats egress sandbox audit run app"
-    may["cli"] = "base " core " formats egress sandbox audit run app cli"
+    may["app"] = "base " core " clients formats egress sandbox audit run app"
+    may["cli"] = "base " core " clients formats egress sandbox audit run app cli"
 
     # library: the header that marks it, where it may stand, in how many files (0: any number)
     library("^simdjson", "src/core/json/", 1)
@@ -62,7 +63,7 @@ find src -name '*.[ch]pp' | LC_ALL=C sort | xargs awk '
   }
   /</ {
     header = $0; sub(/^[^<]*</, "", header); sub(/>.*$/, "", header)
-    if (layer ~ /^core\// && header ~ impure) finding("<" header ">: the core is pure (no I/O, clock, threads, random)")
+    if (layer ~ /^(core\/|clients)/ && header ~ impure) finding("<" header ">: the core is pure (no I/O, clock, threads, random)")
     for (i = 1; i <= n_libraries; i++) {
       if (header !~ lib_header[i]) continue
       if (index(FILENAME, lib_folder[i]) != 1) finding("<" header "> may stand only in " lib_folder[i])

@@ -5,6 +5,7 @@
 #include "core/catalog/cues.hpp"
 #include "core/json/write.hpp"
 #include "formats/reports/report.hpp"
+#include "formats/reports/sarif_words.hpp"
 #include "formats/reports/words.hpp"
 
 namespace cordon::formats {
@@ -30,39 +31,16 @@ std::string_view level(Severity severity) {
   return "none";
 }
 
-// Viewers make links of [text](target); a backslash takes that away.
-std::string message_text(std::string_view untrusted) {
-  std::string out;
-  for (const char c : text::printable(untrusted, 500)) {
-    out += c == '[' || c == ']' ? text::cat('\\', c) : std::string(1, c);
-  }
-  return out;
-}
-
-// A relative URI reference: a colon in its first segment would be a scheme.
-std::string uri(std::string_view path) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : path) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       std::string_view("-._~/").find(c) != std::string_view::npos;
-    const auto byte = static_cast<unsigned char>(c);
-    out += plain ? std::string(1, c) : text::cat('%', kDigits[byte >> 4U], kDigits[byte & 15U]);
-  }
-  return out;
-}
-
 std::string message(const ItemChange& change, const Place& place) {
-  std::string out =
-      catalog::name(change.kind) == "renamed" && place.what == catalog::What::name_changed
-          ? text::cat("tool '", message_text(change.old_name), "' is now '", message_text(change.name), "'")
-          : text::cat(noun(change.item, 1), change.name.empty() ? "" : " '", message_text(change.name),
-                      change.name.empty() ? "" : "'", ": ", catalog::facts(place.what).phrase);
+  std::string out = catalog::name(change.kind) == "renamed" && place.what == catalog::What::name_changed
+                        ? text::cat("tool '", sarif_text(change.old_name), "' is now '", sarif_text(change.name), "'")
+                        : text::cat(noun(change.item, 1), change.name.empty() ? "" : " '", sarif_text(change.name),
+                                    change.name.empty() ? "" : "'", ": ", catalog::facts(place.what).phrase);
   if (!place.pointer.empty()) {
-    out += text::cat(" at ", message_text(place.pointer));
+    out += text::cat(" at ", sarif_text(place.pointer));
   }
   for (const catalog::Cue& cue : place.cues) {
-    out += text::cat("; ", catalog::cue_phrase(cue.name), cue.excerpt.empty() ? "" : ": " + message_text(cue.excerpt));
+    out += text::cat("; ", catalog::cue_phrase(cue.name), cue.excerpt.empty() ? "" : ": " + sarif_text(cue.excerpt));
   }
   return out;
 }
@@ -76,7 +54,7 @@ void write_result(json::Writer& writer, const ItemChange& change, const Place& p
   writer.key("message").begin_object().member("text", message(change, place)).end_object();
   writer.key("locations").begin_array().begin_object();
   writer.key("physicalLocation").begin_object();
-  writer.key("artifactLocation").begin_object().member("uri", uri(artifact)).end_object();
+  writer.key("artifactLocation").begin_object().member("uri", sarif_uri(artifact)).end_object();
   writer.key("region").begin_object().member_int("startLine", 1).end_object();
   writer.end_object();
   writer.key("logicalLocations").begin_array().begin_object();

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/init.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "app/expand.hpp"
+#include "app/paths.hpp"
+#include "app/plain_file.hpp"
+#include "app/policy_lookup.hpp"
+#include "app/wrap_names.hpp"
+#include "base/text.hpp"
+#include "clients/command_shape.hpp"
+#include "clients/known_servers.hpp"
+#include "clients/starter_policy.hpp"
+#include "core/policy/sensitive.hpp"
+#include "formats/policy_yaml.hpp"
+#include "run/files.hpp"
+#include "sandbox/paths.hpp"
+
+namespace cordon::app {
+namespace {
+
+constexpr std::size_t kMaxPolicyBytes = 1'000'000;
+
+bool exists(const std::string& path, bool& folder) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) {
+    return false;
+  }
+  folder = S_ISDIR(info.st_mode);
+  return folder || S_ISREG(info.st_mode);
+}
+
+// The sources of `docker run -v SOURCE:TARGET` and `--mount source=SOURCE,…`.
+std::vector<std::string> mounted(const clients::PackageSpec& package) {
+  std::vector<std::string> out;
+  const auto add_volume = [&](std::string_view value) { out.emplace_back(value.substr(0, value.find(':'))); };
+  for (std::size_t i = 0; i < package.options.size(); ++i) {
+    const std::string& word = package.options[i];
+    const bool next = i + 1 < package.options.size();
+    if ((word == "-v" || word == "--volume") && next) {
+      add_volume(package.options[i + 1]);
+    } else if (word.starts_with("--volume=")) {
+      add_volume(std::string_view(word).substr(9));
+    } else if (word.starts_with("-v") && word.size() > 2) {
+      add_volume(std::string_view(word).substr(2));
+    }
+    const std::string_view mount = word == "--mount" && next      ? std::string_view(package.options[i + 1])
+                                   : word.starts_with("--mount=") ? std::string_view(word).substr(8)
+                                                                  : std::string_view();
+    for (const std::string_view part : text::split(mount, ',')) {
+      for (const std::string_view key : {"source=", "src="}) {
+        if (part.starts_with(key)) {
+          out.emplace_back(part.substr(key.size()));
+        }
+      }
+    }
+  }
+  return out;
+}
+
+// `docker run -e NAME` hands on what the client's config sets, or its surroundings.
+std::vector<std::string> handed_on(const clients::PackageSpec& package) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < package.options.size(); ++i) {
+    const std::string& word = package.options[i];
+    std::string name;
+    if ((word == "-e" || word == "--env") && i + 1 < package.options.size()) {
+      name = package.options[i + 1];
+    } else if (word.starts_with("--env=")) {
+      name = word.substr(6);
+    } else if (word.starts_with("-e") && word.size() > 2) {
+      name = word.substr(2);
+    }
+    if (!name.empty() && name.find('=') == std::string::npos) {
+      out.push_back(std::move(name));
+    }
+  }
+  return out;
+}
+
+bool is_interpreter(std::string_view program) {
+  return program.starts_with("python") || program == "node" || program == "nodejs" || program == "bun" ||
+         program == "deno" || program == "ruby" || program == "perl" || program == "php" || program == "sh" ||
+         program == "bash" || program == "tsx" || program == "java";
+}
+
+// Files and folders of this machine that the command names, but for its program and its script, which are shown anyway.
+std::vector<clients::NamedPath> named_paths(const Caller& caller, const clients::Starter& starter) {
+  std::vector<std::string> candidates;
+  const std::vector<std::string> words = clients::innermost(starter.command);
+  if (starter.package && starter.package->kind == clients::PackageKind::oci) {
+    candidates = mounted(*starter.package);
+  } else {
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      for (const std::string_view name : sandbox::names_in_word(words[i])) {
+        candidates.emplace_back(name);
+      }
+    }
+  }
+  bool script = !words.empty() && is_interpreter(clients::program_name(words.front()));
+  std::vector<clients::NamedPath> out;
+  for (const std::string& candidate : candidates) {
+    bool folder = false;
+    if (!candidate.starts_with('/') || clients::has_placeholder(candidate) || !exists(candidate, folder)) {
+      continue;
+    }
+    if (script && !folder) {
+      script = false;
+      continue;
+    }
+    clients::NamedPath named;
+    named.written = normalised(candidate);
+    named.path = resolved(named.written);
+    named.sensitive = policy::why_sensitive(named.path, caller.home).value_or("");
+    if (std::ranges::find(out, named.written, &clients::NamedPath::written) == out.end()) {
+      out.push_back(std::move(named));
+    }
+  }
+  return out;
+}
+
+// The text of the shipped policy, when this command is one that it is for.
+std::string shipped_text(const Caller& caller, std::string_view name) {
+  if (name.empty()) {
+    return {};
+  }
+  const Result<std::string> text =
+      read_plain(text::cat(caller.share_folder(), "/policies/", name, ".yaml"), kMaxPolicyBytes);
+  return text ? *text : std::string();  // not installed: the server is then as unknown as any other
+}
+
+}  // namespace
+
+std::vector<std::string> command_warnings(const InitRequest& request) {
+  std::vector<std::string> out;
+  for (const clients::Danger danger : clients::dangers(request.command)) {
+    out.push_back(text::cat("the command ", clients::phrase(danger)));
+  }
+  if (const auto package = clients::detect(request.command)) {
+    const std::string written = text::printable(package->written, 300);
+    if (!package->pinned) {
+      out.push_back(text::cat(package->runner, ' ', written, " is whatever version there is when it starts: name one"));
+    }
+    if (package->kind != clients::PackageKind::oci) {
+      out.push_back(
+          text::cat(package->runner,
+                    " downloads when it starts, and a server has no network: it will not start until the package is "
+                    "installed and named by its program and entry file"));
+    }
+  }
+  const bool placeholder = std::ranges::any_of(request.command, clients::has_placeholder);
+  if (placeholder) {
+    out.emplace_back(
+        "the client fills in ${NAME} and its like in the command, so the policy takes the command from the client");
+  }
+  if (!request.cwd.empty()) {
+    out.push_back(text::cat("the working directory ", text::printable(request.cwd, 300),
+                            " is not used: write absolute paths, or launch.cwd in the policy"));
+  }
+  return out;
+}
+
+Result<NewPolicy> prepare_policy(const Caller& caller, const InitRequest& request) {
+  if (!valid_name(request.name)) {
+    return fail(Errc::policy_invalid, text::cat("'", text::printable(request.name, 100), "' is no name of a policy"),
+                {}, "names match [A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+  }
+  if (request.command.empty() || request.command.front().empty()) {
+    return fail(Errc::policy_invalid, "there is no command", {}, "write it behind --");
+  }
+  clients::Starter starter;
+  starter.server = request.name;
+  starter.command = request.command;
+  starter.package = clients::detect(request.command);
+  starter.environment = request.environment;
+  starter.environment_file = request.environment_file;
+  if (starter.package && starter.package->kind == clients::PackageKind::oci) {
+    const std::vector<std::string> names = handed_on(*starter.package);
+    starter.environment.insert(starter.environment.end(), names.begin(), names.end());
+  }
+  starter.paths = named_paths(caller, starter);
+  NewPolicy out;
+  out.name = request.name;
+  out.path = text::cat(caller.config_folder(), "/policies/", request.name, ".yaml");
+  out.warnings = command_warnings(request);
+  const std::string_view known = clients::shipped_policy_for(request.command);
+  if (const std::string shipped = shipped_text(caller, known); !shipped.empty()) {
+    Result<std::string> text = clients::starter_from_shipped(starter, shipped);
+    if (!text) {
+      return std::unexpected(text.error());
+    }
+    out.text = std::move(*text);
+    out.shipped = known;
+  } else {
+    out.text = clients::starter_policy(starter);
+  }
+  const std::vector<Error> faults = formats::check_policy(out.text, out.path);
+  if (!faults.empty()) {
+    return fail(Errc::policy_invalid, text::cat("no policy can hold this command: ", faults.front().detail), {},
+                faults.front().remedy);
+  }
+  return out;
+}
+
+Status store_policy(const Caller& caller, const NewPolicy& policy) {
+  if (const Result<std::string> folder = run::ensure_private_folder(caller.config_folder() + "/policies"); !folder) {
+    return std::unexpected(folder.error());
+  }
+  return run::write_atomic(policy.path, policy.text, {run::Replace::never, 0600});
+}
+
+}  // namespace cordon::app

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clients/package_spec.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace cordon::clients;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+PackageSpec package(const Words& command) {
+  const auto found = detect(command);
+  REQUIRE(found.has_value());
+  return *found;
+}
+
+const std::string kDigest = "sha256:" + std::string(64, 'a');
+
+}  // namespace
+
+TEST_CASE("npx names a package, its version and what its program is given") {
+  const PackageSpec spec = package({"npx", "-y", "@scope/server@1.2.3", "--root", "/data"});
+  CHECK(spec.kind == PackageKind::npm);
+  CHECK(spec.runner == "npx");
+  CHECK(spec.name == "@scope/server");
+  CHECK(spec.version == "1.2.3");
+  CHECK(spec.pinned);
+  CHECK(spec.arguments == Words{"--root", "/data"});
+  CHECK(spec.options == Words{"-y"});
+}
+
+TEST_CASE("only an exact version of npm is pinned") {
+  for (const char* word : {"x", "x@latest", "x@^1.2.3", "x@~1.2.3", "x@1.2", "x@1", "x@>=1.2.3", "x@1.x.0", "x@",
+                           "x@1.2.3 || 2", "x@npm:y@1.2.3", "x@github:a/b"}) {
+    CAPTURE(word);
+    CHECK_FALSE(package({"npx", "-y", word}).pinned);
+  }
+  for (const char* word : {"x@1.2.3", "x@v1.2.3", "x@1.2.3-beta.1", "x@1.2.3+b5"}) {
+    CAPTURE(word);
+    CHECK(package({"npx", "-y", word}).pinned);
+  }
+}
+
+TEST_CASE("options of npx that take a value do not hide the package") {
+  CHECK(package({"npx", "--registry", "https://r.example", "-y", "x@1.0.0"}).name == "x");
+  CHECK(package({"npx", "--loglevel=error", "x"}).name == "x");
+  CHECK(package({"npx", "--unknown", "value", "x"}).name == "x");
+  CHECK(package({"npx", "--yes", "--", "x", "--", "y"}).arguments == Words{"--", "y"});
+}
+
+TEST_CASE("npx --package tells the program apart from the package") {
+  const PackageSpec spec = package({"npx", "-y", "--package=@a/b@2.0.0", "--package", "c", "prog", "-v"});
+  CHECK(spec.name == "@a/b");
+  CHECK(spec.bin == "prog");
+  CHECK(spec.more == Words{"c"});
+  CHECK_FALSE(spec.pinned);  // the second is not
+  CHECK(spec.arguments == Words{"-v"});
+}
+
+TEST_CASE("what fetches no package is none") {
+  for (const Words& command :
+       {Words{"node", "index.js"}, Words{"npx"}, Words{"npx", "-c", "echo"}, Words{"npx", "./local"},
+        Words{"uv", "run", "server.py"}, Words{"uv", "--directory", "/x", "run", "server"}, Words{"docker", "ps"},
+        Words{"uvx", "--from", "/src/x", "x"}, Words{"deno", "run", "-A", "main.ts"}, Words{},
+        Words{"docker", "run", "-it"}, Words{"npm", "run", "start"}}) {
+    CAPTURE(command.size());
+    CHECK_FALSE(detect(command).has_value());
+  }
+}
+
+TEST_CASE("other runners of npm packages") {
+  CHECK(package({"npm", "exec", "--yes", "x@1.0.0", "--", "-a"}).arguments == Words{"-a"});
+  CHECK(package({"npm", "x", "-y", "--", "x", "-a"}).arguments == Words{"-a"});
+  CHECK(package({"pnpm", "dlx", "x@1.0.0"}).pinned);
+  CHECK(package({"pnpm", "--package=y", "dlx", "x"}).runner == "pnpm dlx");
+  CHECK(package({"yarn", "dlx", "-q", "x"}).name == "x");
+  CHECK(package({"bunx", "--bun", "x@3.0.1"}).pinned);
+  CHECK(package({"bun", "x", "x"}).name == "x");
+  CHECK(package({"deno", "run", "-A", "npm:@a/b@1.0.0", "go"}).name == "@a/b");
+}
+
+TEST_CASE("a package that is a URL or a repository is no package of a registry, and not pinned") {
+  for (const Words& command : {Words{"npx", "github:a/b"}, Words{"npx", "a/b"}, Words{"npx", "https://x.example/a.tgz"},
+                               Words{"uvx", "--from", "git+https://x.example/a", "a"}}) {
+    const PackageSpec spec = package(command);
+    CHECK_FALSE(spec.registry);
+    CHECK_FALSE(spec.pinned);
+    CHECK(spec.name.empty());
+  }
+}
+
+TEST_CASE("uvx, uv tool run and pipx run") {
+  CHECK(package({"uvx", "mcp-server-git"}).name == "mcp-server-git");
+  CHECK_FALSE(package({"uvx", "mcp-server-git"}).pinned);
+  CHECK_FALSE(package({"uvx", "mcp-server-git@latest"}).pinned);
+  CHECK(package({"uvx", "mcp-server-git@2026.1.14"}).pinned);
+  const PackageSpec from =
+      package({"uvx", "--python", "3.12", "--from", "x[cli,b]==1.2.0", "--with", "y", "prog", "a"});
+  CHECK(from.name == "x");
+  CHECK(from.extras == "[cli,b]");
+  CHECK(from.version == "==1.2.0");
+  CHECK(from.bin == "prog");
+  CHECK(from.more == Words{"y"});
+  CHECK_FALSE(from.pinned);
+  CHECK(package({"uvx", "--from", "x==1.2.0", "prog"}).pinned);
+  CHECK_FALSE(package({"uvx", "--from", "x==1.2.*", "prog"}).pinned);
+  CHECK_FALSE(package({"uvx", "x>=1,<2"}).pinned);
+  CHECK(package({"uv", "tool", "run", "--refresh", "x@1.0"}).runner == "uvx");
+  CHECK(package({"pipx", "run", "--spec", "x==1.0", "prog"}).pinned);
+  CHECK(package({"pipx", "run", "x"}).name == "x");
+}
+
+TEST_CASE("uv run --with") {
+  const PackageSpec spec = package({"uv", "run", "--with", "fastmcp==2.0.0", "--no-project", "fastmcp", "run", "s.py"});
+  CHECK(spec.name == "fastmcp");
+  CHECK(spec.bin == "fastmcp");
+  CHECK(spec.arguments == Words{"run", "s.py"});
+  CHECK(spec.pinned);
+}
+
+TEST_CASE("docker run: the image stands behind options of all shapes") {
+  const PackageSpec spec = package({"docker", "run", "-i", "--rm", "-e", "TOKEN", "-eA=b", "-it", "-v/a:/b", "--mount",
+                                    "type=bind,src=/a,dst=/b", "--name=x", "ghcr.io:443/o/image:1.2", "stdio", "-v"});
+  CHECK(spec.kind == PackageKind::oci);
+  CHECK(spec.name == "ghcr.io:443/o/image");
+  CHECK(spec.version == "1.2");
+  CHECK(spec.arguments == Words{"stdio", "-v"});
+  CHECK_FALSE(spec.pinned);
+  CHECK(spec.options.size() == 10);
+  const PackageSpec pinned = package({"/usr/bin/docker", "--context", "c", "container", "run", "image:2@" + kDigest});
+  CHECK(pinned.pinned);
+  CHECK(pinned.version == kDigest);
+  CHECK(pinned.tag == "2");
+  CHECK(pinned.name == "image");
+  CHECK_FALSE(package({"podman", "run", "image@sha256:abc"}).pinned);
+}
+
+TEST_CASE("a package is seen behind cmd, env and a shell of plain words") {
+  CHECK(package({"cmd", "/c", "npx", "-y", "x"}).name == "x");
+  CHECK(package({"C:\\Windows\\cmd.exe", "/C", "npx -y x@1.0.0"}).pinned);
+  CHECK(package({"npx.cmd", "-y", "x"}).name == "x");
+  CHECK(package({"env", "A=b", "npx", "x"}).name == "x");
+  CHECK(package({"bash", "-lc", "exec npx -y 'x@1.0.0' --a \"b c\""}).arguments == Words{"--a", "b c"});
+  CHECK_FALSE(detect(Words{"bash", "-c", "npx -y x | tee log"}).has_value());
+  CHECK_FALSE(detect(Words{"sh", "-c", "npx -y $PKG"}).has_value());
+}
