@@ -16,6 +16,7 @@
 #include "app/fingerprint.hpp"
 #include "app/host_home.hpp"
 #include "app/launch_package.hpp"
+#include "app/package_command.hpp"
 #include "app/paths.hpp"
 #include "app/policy_lookup.hpp"
 #include "base/text.hpp"
@@ -351,7 +352,8 @@ Result<std::vector<std::string>> effective_command(const policy::Policy& policy,
     return fail(Errc::policy_invalid, "there is no command to start", place_in(policy, policy.launch.position),
                 "write launch.command, or give the command after --");
   }
-  if (!client_command.empty() && client_command != policy.launch.command) {
+  if (!client_command.empty() && client_command != policy.launch.command &&
+      !means_launch(client_command, policy.launch)) {
     return fail(Errc::launch_changed, "the command after -- is not the policy's launch.command",
                 place_in(policy, policy.launch.position),
                 text::cat("the policy has: ", text::printable(text::join(policy.launch.command, " "), 512)));

@@ -33,7 +33,7 @@ std::vector<std::string> sorted_names(int folder_fd) {
   struct Close {
     void operator()(DIR* folder) const { ::closedir(folder); }
   };
-  UniqueFd again(::openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  UniqueFd again(::fcntl(folder_fd, F_DUPFD_CLOEXEC, 0));  // it was not read from yet
   const std::unique_ptr<DIR, Close> folder(again ? ::fdopendir(again.get()) : nullptr);
   std::vector<std::string> names;
   if (!folder) {

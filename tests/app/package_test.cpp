@@ -12,10 +12,12 @@
 #include "app/install.hpp"
 #include "app/npm_client.hpp"
 #include "app/npm_errors.hpp"
+#include "app/package_command.hpp"
 #include "app/package_launch.hpp"
 #include "app/package_store.hpp"
 #include "app/package_tree.hpp"
 #include "base/hash.hpp"
+#include "core/policy/source.hpp"
 #include "formats/policy_yaml.hpp"
 #include "support/temp_dir.hpp"
 
@@ -318,4 +320,39 @@ TEST_CASE("another package is another launch") {
         std::vector<std::string>{"the package was npm:p@1.0.0 and is npm:p@1.0.1"});
   now.package = {};
   CHECK(launch_differences(reviewed, now) == std::vector<std::string>{"the package was npm:p@1.0.0 and is none"});
+}
+
+TEST_CASE("an npx command stands for the same launch as its source") {
+  const auto meant = package_command({"npx", "-y", "@a/pkg@latest", "--flag", "/data"});
+  REQUIRE(meant);
+  CHECK(policy::spelled(meant->source) == "@a/pkg@latest");
+  CHECK(meant->command == std::vector<std::string>{"pkg", "--flag", "/data"});
+  const auto named = package_command({"npx", "--yes", "-p", "@a/pkg", "srv", "x"});
+  REQUIRE(named);
+  CHECK(named->command == std::vector<std::string>{"srv", "x"});
+  for (const std::vector<std::string>& other : std::vector<std::vector<std::string>>{
+           {"node", "x.js"},
+           {"npx", "-y", "github:a/b"},
+           {"npx", "--registry=https://x.test", "pkg"},
+           {"npx", "-p", "a", "-p", "b", "srv"},
+           {"uvx", "pkg"},
+           {"docker", "run", "-i", "img"}}) {
+    CAPTURE(other.back());
+    CHECK_FALSE(package_command(other));
+  }
+}
+
+TEST_CASE("a client's npx command means the policy that was made of it, in any version it leaves open") {
+  policy::Launch launch;
+  launch.source = policy::Source{.package = "@a/pkg", .version = "1.2.3"};
+  launch.command = {"pkg", "/data"};
+  CHECK(means_launch({"npx", "-y", "@a/pkg", "/data"}, launch));
+  CHECK(means_launch({"npx", "-y", "@a/pkg@latest", "/data"}, launch));
+  CHECK(means_launch({"npx", "-y", "@a/pkg@1.2.3", "/data"}, launch));
+  CHECK_FALSE(means_launch({"npx", "-y", "@a/pkg@1.2.4", "/data"}, launch));
+  CHECK_FALSE(means_launch({"npx", "-y", "@a/other", "/data"}, launch));
+  CHECK_FALSE(means_launch({"npx", "-y", "@a/pkg", "/etc"}, launch));
+  CHECK_FALSE(means_launch({"npx", "-y", "@a/pkg"}, launch));
+  launch.source.reset();
+  CHECK_FALSE(means_launch({"npx", "-y", "@a/pkg", "/data"}, launch));
 }

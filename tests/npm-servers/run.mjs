@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the documented `npx -y` line of each server in servers.mjs to installed, reviewed and running under `native`.
+// From the documented `npx -y` line of each server in servers.mjs to a policy (init), installed and reviewed (review)
+// and running under `native` (run NAME -- npx -y …, as wrap writes it into a client's config).
 // Asks the npm registry, so it is no part of the suite.
 // node run.mjs --cordon FILE [--only TEXT] [--work DIR] [--keep] [--table FILE]
 // First everything is installed and reviewed; then the registry goes away and everything is run.
@@ -34,14 +35,10 @@ function startMirror() {
   return new Promise((resolve) => child.stdout.once('data', (data) => resolve({ child, port: Number(data) })));
 }
 
-// What init writes for this command line, with the values that a person fills in.
-function writePolicy(entry) {
-  const name = nameOf(entry);
-  const data = path.join(work, 'data', name);
+// The documented command line, and what a person fills in: folders, and files that the server wants to read.
+function commandOf(entry) {
+  const data = path.join(work, 'data', nameOf(entry));
   mkdirSync(data, { recursive: true });
-  const args = (entry.args ?? []).map((word) => word.replace('{data}', data));
-  const filesystem = { runtime: entry.runtime ?? ['node'] };
-  if (args.some((word) => word.includes(data))) filesystem.write = [data];
   const set = { ...entry.set };
   if (entry.kubeconfig) {
     set.KUBECONFIG = path.join(data, 'config');
@@ -49,39 +46,39 @@ function writePolicy(entry) {
     const context = { context: { cluster: 'c', user: 'u' }, name: 'c' };
     const config = { apiVersion: 'v1', kind: 'Config', clusters: [cluster], contexts: [context], 'current-context': 'c', users: [{ name: 'u', user: {} }] };
     writeFileSync(set.KUBECONFIG, JSON.stringify(config));
-    filesystem.read = [data];
   }
   if (entry.credentials) {
     set[entry.credentials] = path.join(data, 'credentials.json');
     const installed = { client_id: 'x', client_secret: 'y', redirect_uris: ['http://localhost:3000/oauth2callback'] };
     writeFileSync(set[entry.credentials], JSON.stringify({ installed }));
-    filesystem.read = [data];
   }
-  const secrets = Object.fromEntries(Object.keys(entry.secrets ?? {}).map((key) => [key, { from_env: key }]));
-  const policy = {
-    version: 1,
-    server: name,
-    launch: {
-      source: { npm: entry.package },
-      command: [entry.package.replace(/^@[^/]*\//, ''), ...args],
-      environment: { set, secrets },
-    },
-    isolation: { backend: 'native', filesystem },
-    catalog: { accept_unattended: true },
-  };
-  const file = path.join(work, 'policies', `${name}.yaml`);
-  mkdirSync(path.dirname(file), { recursive: true });
-  writeFileSync(file, JSON.stringify(policy, null, 2) + '\n');
-  return file;
+  const args = (entry.args ?? []).map((word) => word.replace('{data}', data));
+  const uses = args.some((word) => word.includes(data)) || Object.values(set).some((word) => word.includes(data));
+  return { command: ['npx', '-y', entry.package, ...args], variables: { ...entry.secrets, ...set }, folder: uses ? data : '' };
 }
 
-const environment = (entry) => ({
+// init writes the policy; what is added is the folder, and that nobody looks at the catalogs here.
+function writePolicy(entry, { command, variables, folder }) {
+  const name = nameOf(entry);
+  const file = path.join(work, 'config', 'mcp-cordon', 'policies', `${name}.yaml`);
+  rmSync(file, { force: true });
+  const names = Object.keys(variables).flatMap((key) => ['--env', key]);
+  const done = spawnSync(options.cordon, ['init', name, ...names, '--', ...command], { env: environment(), encoding: 'utf8' });
+  if (done.status !== 0) return { name, file, ok: false, why: lastLine(done.stderr) };
+  let text = readFileSync(file, 'utf8');
+  if (folder) text = text.replace(/^ {4}read: .*$/m, '    read: []').replace(/^ {4}write: .*$/m, `    write: [${JSON.stringify(folder)}]`);
+  if (entry.runtime) text = text.replace(/runtime: \[.*\]/, `runtime: [${entry.runtime}]`);
+  writeFileSync(file, `${text}catalog: {accept_unattended: true}\n`);
+  return { name, file, ok: true };
+}
+
+const environment = (variables = {}) => ({
   PATH: process.env.PATH,
   HOME: home,
   XDG_STATE_HOME: path.join(work, 'state'),
   XDG_DATA_HOME: path.join(work, 'share'),
   XDG_CONFIG_HOME: path.join(work, 'config'),
-  ...entry.secrets,
+  ...variables,
 });
 
 const lastLine = (text) => {
@@ -89,10 +86,10 @@ const lastLine = (text) => {
   return (own.at(-1) ?? text.trim().split('\n').at(-1) ?? '').slice(0, 300);
 };
 
-function review(entry, file) {
+function review(name, variables) {
   const began = Date.now();
-  const done = spawnSync(options.cordon, ['review', '--policy', file, '--accept-all', '--reviewer', 'test'], {
-    env: environment(entry),
+  const done = spawnSync(options.cordon, ['review', name, '--accept-all', '--reviewer', 'test'], {
+    env: environment(variables),
     encoding: 'utf8',
     timeout: 600_000,
     maxBuffer: 64 << 20,
@@ -101,10 +98,10 @@ function review(entry, file) {
 }
 
 // The handshake and the list of tools.
-function run(entry, file) {
+function run(name, { command, variables }) {
   return new Promise((resolve) => {
     const began = performance.now();
-    const child = spawn(options.cordon, ['run', '--policy', file], { env: environment(entry), stdio: 'pipe' });
+    const child = spawn(options.cordon, ['run', name, '--', ...command], { env: environment(variables), stdio: 'pipe' });
     let out = '';
     let err = '';
     let started = 0;
@@ -142,16 +139,17 @@ const results = [];
 const { child: mirror, port } = await startMirror();
 writeFileSync(path.join(home, '.npmrc'), `registry=http://127.0.0.1:${port}/\n`);
 for (const entry of chosen) {
-  const file = writePolicy(entry);
-  const reviewed = review(entry, file);
-  const version = JSON.parse(readFileSync(file, 'utf8').replace(/^\s*#.*$/gm, '')).launch.source.npm;
-  results.push({ entry, file, reviewed, version });
+  const launch = commandOf(entry);
+  const policy = writePolicy(entry, launch);
+  const reviewed = policy.ok ? review(policy.name, launch.variables) : { ...policy, seconds: 0, stderr: '' };
+  const version = policy.ok ? /source: \{npm: "(.*)"\}/.exec(readFileSync(policy.file, 'utf8'))?.[1] : entry.package;
+  results.push({ entry, launch, name: policy.name, reviewed, version });
   console.error(`${reviewed.ok ? 'reviewed' : 'FAILED  '} ${version} ${reviewed.seconds.toFixed(1)} s ${reviewed.ok ? '' : reviewed.why}`);
-  if (!reviewed.ok && options.keep) writeFileSync(`${file}.log`, reviewed.stderr);
+  if (!reviewed.ok && options.keep) writeFileSync(`${policy.file}.log`, reviewed.stderr);
 }
 mirror.kill();
 for (const result of results.filter((one) => one.reviewed.ok)) {
-  result.ran = await run(result.entry, result.file);
+  result.ran = await run(result.name, result.launch);
   console.error(`${result.ran.ok ? 'runs    ' : 'FAILED  '} ${result.version} ${result.ran.tools ?? ''} ${result.ran.ok ? '' : result.ran.why}`);
 }
 

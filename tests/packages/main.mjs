@@ -107,6 +107,19 @@ function refused(result, ...texts) {
   for (const text of texts) assert.ok(result.text.includes(text), `'${text}' is not in: ${result.text}`);
 }
 
+// Without a sandbox nothing can be installed.
+{
+  const registry = await new Registry().start();
+  const world = new World(registry);
+  world.write('{npm: "none@1.0.0"}');
+  const { text } = await world.install();
+  await registry.stop();
+  if (text.includes('unsupported_isolation') && process.env.CORDON_REQUIRE_SANDBOX !== '1') {
+    console.log(`[skip] packages: ${text}`);
+    process.exit(77);
+  }
+}
+
 await test('nothing runs before it is installed, and everything runs without a registry afterwards', async (world, registry) => {
   world.write('{npm: "srv@1.0.0"}');
   const before = await world.cordon('capture', '--policy', world.policy, '-o', '-');
@@ -280,7 +293,7 @@ for (const signal of ['SIGTERM', 'SIGKILL']) {
 }
 
 // Mounting takes root.
-if (process.getuid() !== 0) console.log('skip a full disk is named, and the store stays: not root');
+if (process.getuid() !== 0) console.log('[skip] a full disk is named, and the store stays: not root');
 else await test('a full disk is named, and the store stays', async (world) => {
   mkdirSync(world.data, { recursive: true });
   world.write('{npm: "srv@1.0.0"}');
