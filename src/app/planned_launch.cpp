@@ -233,9 +233,10 @@ Surroundings surroundings(const Caller& caller, const sandbox::Plan& plan) {
   return {.plan = plan,
           .home = caller.home,
           .outside = kind_outside,
-          .is_sensitive = [home = caller.home](std::string_view path) {
-            return never_proposed(path) || policy::is_sensitive(path, home) || sandbox::is_steering(path);
-          },
+          .is_sensitive =
+              [home = caller.home](std::string_view path) {
+                return never_proposed(path) || policy::is_sensitive(path, home) || sandbox::is_steering(path);
+              },
           .packages = caller.packages_folder()};
 }
 

@@ -330,13 +330,13 @@ TEST_CASE("an npx command stands for the same launch as its source") {
   const auto named = package_command({"npx", "--yes", "-p", "@a/pkg", "srv", "x"});
   REQUIRE(named);
   CHECK(named->command == std::vector<std::string>{"srv", "x"});
-  for (const std::vector<std::string>& other : std::vector<std::vector<std::string>>{
-           {"node", "x.js"},
-           {"npx", "-y", "github:a/b"},
-           {"npx", "--registry=https://x.test", "pkg"},
-           {"npx", "-p", "a", "-p", "b", "srv"},
-           {"uvx", "pkg"},
-           {"docker", "run", "-i", "img"}}) {
+  for (const std::vector<std::string>& other :
+       std::vector<std::vector<std::string>>{{"node", "x.js"},
+                                             {"npx", "-y", "github:a/b"},
+                                             {"npx", "--registry=https://x.test", "pkg"},
+                                             {"npx", "-p", "a", "-p", "b", "srv"},
+                                             {"uvx", "pkg"},
+                                             {"docker", "run", "-i", "img"}}) {
     CAPTURE(other.back());
     CHECK_FALSE(package_command(other));
   }
