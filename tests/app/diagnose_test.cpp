@@ -98,6 +98,8 @@ TEST_CASE("an installed package is never proposed for writing") {
   const auto finding = world.find("EROFS: read-only file system, open '/store/npm/key/tree/node_modules/p/logs/a.log'");
   REQUIRE(finding.has_value());
   CHECK(holds(finding->what, "lies in the server's own package"));
+  CHECK(world.find("ENOENT: no such file or directory, mkdir '/store/npm/key/tree/node_modules/p/logs'").has_value());
+  CHECK_FALSE(world.find("ENOENT: no such file or directory, open '/store/npm/key/tree/node_modules/p/x'").has_value());
   CHECK(finding->proposal.empty());
 }
 
