@@ -2,6 +2,7 @@
 // The npm half of install: npm runs in a sandbox, and what it leaves behind is read as something foreign.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -37,6 +38,14 @@ std::string platform_name() {
 
 std::vector<std::string> scripts_of(const policy::Source& source) {
   return source.scripts == policy::Source::Scripts::allow ? source.script_packages : std::vector<std::string>();
+}
+
+// npm may take it for a fault of the network.
+bool disk_is_full(const std::string& folder) {
+  constexpr std::uint64_t kRoom = 1'000'000;
+  struct statvfs info{};
+  return ::statvfs(folder.c_str(), &info) == 0 &&
+         (std::uint64_t{info.f_bavail} * info.f_frsize < kRoom || (info.f_files != 0 && info.f_favail == 0));
 }
 
 struct Npm {
@@ -166,6 +175,9 @@ class NpmInstall {
   Status judge(const Result<ToolEnd>& ended) const {
     if (!ended) {
       return std::unexpected(ended.error());
+    }
+    if (ended->status != 0 && disk_is_full(folder_)) {
+      return fail(Errc::launch_failed, "the disk is full", folder_, "make room there, and try again");
     }
     if (ended->status != 0) {
       Error error = npm_failure(policy::spelled(source_), ended->status, ended->lines);
