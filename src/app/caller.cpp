@@ -69,6 +69,7 @@ Result<Caller> read_caller(const char* const* environ) {
   out.home = resolved(out.home);
   out.config_home = base_folder(out, "XDG_CONFIG_HOME", "/.config");
   out.state_home = base_folder(out, "XDG_STATE_HOME", "/.local/state");
+  out.data_home = base_folder(out, "XDG_DATA_HOME", "/.local/share");
 
   std::array<char, 4096> link{};
   const ssize_t length = ::readlink("/proc/self/exe", link.data(), link.size());

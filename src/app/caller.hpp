@@ -22,6 +22,7 @@ struct Caller {
   std::string home = {};         // resolved; $HOME, else the account's
   std::string config_home = {};  // $XDG_CONFIG_HOME when absolute, else HOME/.config
   std::string state_home = {};   // $XDG_STATE_HOME when absolute, else HOME/.local/state
+  std::string data_home = {};    // $XDG_DATA_HOME when absolute, else HOME/.local/share
   std::string executable = {};   // /proc/self/exe
   std::string prefix = {};       // of the installation: executable without /bin/mcp-cordon
   std::string account = {};      // login name, for the reviewer of a snapshot
@@ -30,6 +31,7 @@ struct Caller {
 
   std::string config_folder() const { return config_home + "/mcp-cordon"; }
   std::string state_folder() const { return state_home + "/mcp-cordon"; }
+  std::string packages_folder() const { return data_home + "/mcp-cordon/packages"; }
   std::string share_folder() const { return prefix + "/share/mcp-cordon"; }
   std::string stage_path() const { return prefix + "/libexec/mcp-cordon/stage"; }
   std::string probe_path() const { return prefix + "/libexec/mcp-cordon/probe"; }

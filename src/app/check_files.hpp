@@ -18,4 +18,8 @@ namespace cordon::app {
 std::vector<Error> check_file(const Caller& caller, const std::string& path,
                               const std::vector<LoadedCeiling>& ceilings = {});
 
+// check --deep: reads every file of the package that a policy's launch.source has installed, and compares with the
+// record beside the snapshot. Fine for a policy without a source, and for what is no policy.
+Status check_package(const Caller& caller, const std::string& path);
+
 }  // namespace cordon::app

@@ -95,6 +95,16 @@ std::optional<Finding> not_shown(const Complaint& complaint, const Surroundings&
   return std::nullopt;
 }
 
+std::optional<Finding> in_package(const Complaint& complaint) {
+  if (!complaint.writes) {
+    return std::nullopt;
+  }
+  return Finding{text::cat(shown_path(complaint.path),
+                           " lies in the server's own package, which stays as it was reviewed; a setting of the server "
+                           "can name a folder below /home/cordon instead (launch.environment.set)"),
+                 {}};
+}
+
 std::optional<Finding> shown_read_only(const Complaint& complaint, const Surroundings& around, const ViewEntry& entry) {
   if (complaint.starts_program) {
     return std::nullopt;
@@ -147,6 +157,10 @@ std::optional<Finding> about_path(const Complaint& complaint, const Surroundings
       }
       return complaint.ailment == Ailment::missing ? not_shown(complaint, around, entry) : std::nullopt;
     case EntryKind::bind:
+      // What is to be made there may be reported as missing, too.
+      if (!around.packages.empty() && is_within(entry->source, around.packages)) {
+        return in_package(complaint);
+      }
       if (complaint.ailment == Ailment::missing) {
         // A kept home is bound, too.
         return is_within(complaint.path, kInsideHome) ? not_shown(complaint, around, entry) : std::nullopt;

@@ -21,6 +21,7 @@ struct Surroundings {
   // Of a path outside. A path that leads through a symlink is one.
   std::function<sandbox::PathKind(const std::string&)> outside = {};
   std::function<bool(std::string_view)> is_sensitive = {};
+  std::string packages = {};  // where installed packages lie; empty: nowhere
 };
 
 // Both are printable.

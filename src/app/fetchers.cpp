@@ -85,11 +85,12 @@ Words read_words(std::span<const std::string> arguments, std::size_t wanted) {
 
 std::string remedy_for(const Tool& tool, std::string_view package) {
   const std::string_view name = package.empty() ? "PACKAGE" : package;
-  const std::string install =
-      tool.kind == Kind::npm ? text::cat("install it once, `npm install --prefix DIR ", name,
-                                         "`, and let launch.command name its entry file: [node, DIR/node_modules/…]")
-                             : text::cat("install it once, `uv venv DIR && uv pip install --python DIR ", name,
-                                         "`, and let launch.command name its entry: [DIR/bin/…]");
+  const std::string install = tool.kind == Kind::npm
+                                  ? text::cat("let launch.source name it, {npm: \"", name,
+                                              "\"}, and launch.command its program and arguments, [BIN, …]; mcp-cordon "
+                                              "install then fetches it once")
+                                  : text::cat("install it once, `uv venv DIR && uv pip install --python DIR ", name,
+                                              "`, and let launch.command name its entry: [DIR/bin/…]");
   return tool.offline.empty() ? install
                               : text::cat(install, "; or add ", tool.offline,
                                           " and name in launch.cwd the folder where it is installed");

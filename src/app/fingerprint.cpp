@@ -54,6 +54,20 @@ void compare_files(const catalog::LaunchFingerprint& reviewed, const catalog::La
   }
 }
 
+void compare_packages(const catalog::PackagePin& reviewed, const catalog::PackagePin& now,
+                      std::vector<std::string>& out) {
+  const auto shown = [](const catalog::PackagePin& pin) {
+    return pin.source.empty() ? std::string("none") : text::printable(pin.source, 512);
+  };
+  if (reviewed.source != now.source) {
+    out.push_back(text::cat("the package was ", shown(reviewed), " and is ", shown(now)));
+  } else if (reviewed.lock != now.lock) {
+    out.push_back(text::cat("the packages below ", shown(now), " changed (another lock file)"));
+  } else if (reviewed.tree != now.tree) {
+    out.push_back(text::cat("the installed files of ", shown(now), " changed"));
+  }
+}
+
 }  // namespace
 
 Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input) {
@@ -80,6 +94,7 @@ Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input) {
     }
     out.files.emplace(file.inside, *digest);
   }
+  out.package = input.package;
   out.set_values = set_values_digest(input.policy.launch);
   out.environment_names = environment_names(input.policy.launch);
   return out;
@@ -107,6 +122,7 @@ std::vector<std::string> launch_differences(const catalog::LaunchFingerprint& re
   if (reviewed.executable != now.executable) {
     out.emplace_back("the program that the command starts changed");
   }
+  compare_packages(reviewed.package, now.package, out);
   compare_files(reviewed, now, out);
   if (reviewed.set_values != now.set_values) {
     out.emplace_back("values of launch.environment.set changed");

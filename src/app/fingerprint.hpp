@@ -24,6 +24,7 @@ struct FingerprintInput {
   std::string search_path = {};             // PATH inside
   std::string image_digest = {};            // in place of an executable, with `arguments` of what the image starts
   std::vector<std::string> arguments = {};
+  catalog::PackagePin package = {};  // with launch.source
 };
 
 // `files` holds what named_files and interpreters find.

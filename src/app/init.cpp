@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/expand.hpp"
+#include "app/package_command.hpp"
 #include "app/paths.hpp"
 #include "app/plain_file.hpp"
 #include "app/policy_lookup.hpp"
@@ -15,6 +16,7 @@
 #include "clients/known_servers.hpp"
 #include "clients/starter_policy.hpp"
 #include "core/policy/sensitive.hpp"
+#include "core/policy/source.hpp"
 #include "formats/policy_yaml.hpp"
 #include "run/files.hpp"
 #include "sandbox/paths.hpp"
@@ -132,6 +134,11 @@ std::string shipped_text(const Caller& caller, std::string_view name) {
   return text ? *text : std::string();  // not installed: the server is then as unknown as any other
 }
 
+// The package that a policy can name in place of the command. What a client fills in first is not known here.
+std::optional<PackageCommand> stands_for(const std::vector<std::string>& command) {
+  return std::ranges::any_of(command, clients::has_placeholder) ? std::nullopt : package_command(command);
+}
+
 }  // namespace
 
 std::vector<std::string> command_warnings(const InitRequest& request) {
@@ -139,7 +146,11 @@ std::vector<std::string> command_warnings(const InitRequest& request) {
   for (const clients::Danger danger : clients::dangers(request.command)) {
     out.push_back(text::cat("the command ", clients::phrase(danger)));
   }
-  if (const auto package = clients::detect(request.command)) {
+  const auto package = clients::detect(request.command);
+  if (package && stands_for(request.command)) {
+    out.push_back(text::cat(package->runner, ' ', text::printable(package->written, 300),
+                            " is fetched once, by mcp-cordon install or the first review, and started from there"));
+  } else if (package) {
     const std::string written = text::printable(package->written, 300);
     if (!package->pinned) {
       out.push_back(text::cat(package->runner, ' ', written, " is whatever version there is when it starts: name one"));
@@ -181,6 +192,10 @@ Result<NewPolicy> prepare_policy(const Caller& caller, const InitRequest& reques
   starter.server = request.name;
   starter.command = request.command;
   starter.package = clients::detect(request.command);
+  if (const auto stands = stands_for(request.command)) {
+    starter.source = policy::spelled(stands->source);
+    starter.source_command = stands->command;
+  }
   starter.environment = request.environment;
   starter.environment_file = request.environment_file;
   if (starter.package && starter.package->kind == clients::PackageKind::oci) {

@@ -15,6 +15,8 @@
 #include "app/fetchers.hpp"
 #include "app/fingerprint.hpp"
 #include "app/host_home.hpp"
+#include "app/launch_package.hpp"
+#include "app/package_command.hpp"
 #include "app/paths.hpp"
 #include "app/policy_lookup.hpp"
 #include "base/text.hpp"
@@ -28,10 +30,14 @@ namespace cordon::app {
 namespace {
 
 // What a server finds programs in: the system's folders, and where its own interpreter lies.
-std::string inside_path(const sandbox::LaunchSpec& spec, const Caller& caller) {
+std::string inside_path(const PreparedLaunch& launch, const Caller& caller) {
+  const sandbox::LaunchSpec& spec = launch.spec;
   std::string out = "/usr/local/bin:/usr/bin:/bin";
   if (!spec.image.reference.empty()) {
     return out;  // of an image that says nothing else
+  }
+  for (const std::string& folder : launch.program_folders) {
+    out = text::cat(folder, ':', out);
   }
   // `#!/usr/bin/env node` means the node that the caller would get, as argv[0] does.
   const auto search = caller.environment.find("PATH");
@@ -51,9 +57,9 @@ std::string inside_path(const sandbox::LaunchSpec& spec, const Caller& caller) {
   return out;
 }
 
-std::string search_path_of(const policy::Launch& launch, const sandbox::LaunchSpec& spec, const Caller& caller) {
+std::string search_path_of(const policy::Launch& launch, const PreparedLaunch& prepared, const Caller& caller) {
   const auto set = launch.set.find("PATH");
-  return set == launch.set.end() ? inside_path(spec, caller) : set->second;
+  return set == launch.set.end() ? inside_path(prepared, caller) : set->second;
 }
 
 // Programs read one spelling or the other. Last, since no other proxy can be reached. No ALL_PROXY=socks5h: libraries
@@ -77,7 +83,8 @@ void add_proxy(const egress::Rules& rules, std::map<std::string, std::string>& o
 // Nothing is inherited that the policy does not name. `set` wins over `pass`, a secret over both.
 std::map<std::string, std::string> environment_of(const policy::Launch& launch, const Caller& caller,
                                                   const std::map<std::string, std::string>& secrets,
-                                                  const sandbox::LaunchSpec& spec) {
+                                                  const PreparedLaunch& prepared) {
+  const sandbox::LaunchSpec& spec = prepared.spec;
   std::map<std::string, std::string> out;
   for (const std::string& name : launch.pass) {
     if (const auto found = caller.environment.find(name); found != caller.environment.end()) {
@@ -85,7 +92,7 @@ std::map<std::string, std::string> environment_of(const policy::Launch& launch, 
     }
   }
   // Outside folders mean nothing inside, so these three are ours unless the policy sets them.
-  out["PATH"] = inside_path(spec, caller);
+  out["PATH"] = inside_path(prepared, caller);
   const bool own_view = spec.backend != sandbox::BackendChoice::none && !sandbox::shows_host_paths(spec.backend);
   out["HOME"] = own_view ? std::string(kInsideHome) : spec.home_source.empty() ? std::string("/tmp") : spec.home_source;
   out["TMPDIR"] = spec.temp_source.empty() ? "/tmp" : spec.temp_source;
@@ -270,10 +277,7 @@ Status add_home(const LaunchRequest& request, sandbox::LaunchSpec& spec) {
   return {};
 }
 
-Status add_image(const LaunchRequest& request, const std::vector<std::string>& command, sandbox::LaunchSpec& spec) {
-  if (Status translated = translate_container(request.policy, request.caller, command, spec); !translated) {
-    return translated;
-  }
+Status add_scratch(const LaunchRequest& request, sandbox::LaunchSpec& spec) {
   spec.scratch = request.caller.state_folder() + "/launch";
   if (request.depth == LaunchRequest::Depth::start) {
     Result<std::string> made = scratch_folder(request.caller);
@@ -285,7 +289,19 @@ Status add_image(const LaunchRequest& request, const std::vector<std::string>& c
   return {};
 }
 
-Status add_program(const LaunchRequest& request, const std::vector<std::string>& command, sandbox::LaunchSpec& spec) {
+Status add_image(const LaunchRequest& request, const std::vector<std::string>& command, sandbox::LaunchSpec& spec) {
+  if (Status translated = translate_container(request.policy, request.caller, command, spec); !translated) {
+    return translated;
+  }
+  return add_scratch(request, spec);
+}
+
+Status add_program(const LaunchRequest& request, const std::vector<std::string>& command, PreparedLaunch& out) {
+  sandbox::LaunchSpec& spec = out.spec;
+  if (request.policy.launch.source) {
+    Status added = add_package(request, command, out);
+    return !added || spec.image.reference.empty() ? added : add_scratch(request, spec);
+  }
   if (starts_image(request.policy)) {
     return add_image(request, command, spec);
   }
@@ -306,7 +322,7 @@ void set_environment(const LaunchRequest& request, const std::map<std::string, s
                      PreparedLaunch& out) {
   out.environment_names.clear();
   out.spec.environment.clear();
-  for (const auto& [name, value] : environment_of(request.policy.launch, request.caller, secrets, out.spec)) {
+  for (const auto& [name, value] : environment_of(request.policy.launch, request.caller, secrets, out)) {
     out.environment_names.push_back(name);
     out.spec.environment.push_back(text::cat(name, '=', value));
   }
@@ -357,7 +373,8 @@ Result<std::vector<std::string>> effective_command(const policy::Policy& policy,
     return fail(Errc::policy_invalid, "there is no command to start", place_in(policy, policy.launch.position),
                 "write launch.command, or give the command after --");
   }
-  if (!client_command.empty() && client_command != policy.launch.command) {
+  if (!client_command.empty() && client_command != policy.launch.command &&
+      !means_launch(client_command, policy.launch)) {
     return fail(Errc::launch_changed, "the command after -- is not the policy's launch.command",
                 place_in(policy, policy.launch.position),
                 text::cat("the policy has: ", text::printable(text::join(policy.launch.command, " "), 512)));
@@ -404,10 +421,10 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
     return std::unexpected(cwd.error());
   }
   out.spec.cwd = std::move(*cwd);
-  if (const Status added = add_program(request, *command, out.spec); !added) {
+  if (const Status added = add_program(request, *command, out); !added) {
     return std::unexpected(added.error());
   }
-  const std::string search_path = search_path_of(policy.launch, out.spec, request.caller);
+  const std::string search_path = search_path_of(policy.launch, out, request.caller);
   OwnPaths own = request.own;
   add_launch_paths(policy, request.caller, out.spec, search_path, own);
   // Before anything is digested: what is digested below lies in no write grant.
@@ -419,7 +436,7 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
   Result<catalog::LaunchFingerprint> print = fingerprint(
       {policy, *command, out.spec.executable, out.spec.mounts, DigestCache(request.caller.state_folder() + "/digests"),
        out.spec.cwd, search_path, image ? sandbox::image_digest(out.spec.image.reference).value_or("") : std::string(),
-       out.spec.argv});
+       out.spec.argv, out.package});
   if (!print) {
     return std::unexpected(print.error());
   }

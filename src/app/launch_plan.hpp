@@ -3,6 +3,7 @@
 // A policy becomes a sandbox::LaunchSpec: everything about the outside is looked up here, once, and fixed.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "base/mask.hpp"
 #include "core/catalog/catalog.hpp"
 #include "core/policy/policy.hpp"
+#include "formats/package_record.hpp"
 #include "sandbox/spec.hpp"
 
 namespace cordon::app {
@@ -36,6 +38,9 @@ struct LaunchRequest {
   enum class Depth : std::uint8_t { start, show } depth = Depth::start;
   Admit admit = {};
   AdmitSpec admit_spec = {};
+  // With launch.source: what is installed. Nothing: nothing is.
+  std::optional<formats::PackageRecord> package = {};
+  std::string install = "mcp-cordon install";  // what a person types to change that
 };
 
 struct PreparedLaunch {
@@ -44,6 +49,8 @@ struct PreparedLaunch {
   FileWitness executable = {};                      // as it was before it was digested
   std::vector<NamedSecret> secrets = {};            // values that must not be written anywhere
   std::vector<std::string> environment_names = {};  // of all that the server gets
+  std::vector<std::string> program_folders = {};    // of a package, for PATH
+  catalog::PackagePin package = {};
 };
 
 // The command that is to be started: the policy's, or the client's where the policy says so. A client's command that is

@@ -120,9 +120,14 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
     }
     return {};
   };
-  Result<PreparedLaunch> prepared = prepare_launch({policy, request.caller, request.client_command,
-                                                    own_paths(request.caller, request.loaded, request.own_files),
-                                                    trusted_reader(), request.depth, admit, admit_spec});
+  Result<std::optional<formats::PackageRecord>> package = load_record(request.caller, request.loaded);
+  if (!package) {
+    return std::unexpected(package.error());
+  }
+  Result<PreparedLaunch> prepared = prepare_launch(
+      {policy, request.caller, request.client_command, own_paths(request.caller, request.loaded, request.own_files),
+       trusted_reader(), request.depth, admit, admit_spec, std::move(*package),
+       text::cat("mcp-cordon install ", spelled_name(request.loaded))});
   if (!prepared) {
     return std::unexpected(prepared.error());
   }
@@ -131,9 +136,7 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
   return PlannedLaunch{std::move(*prepared), std::move(*plan), std::move(gaps)};
 }
 
-namespace {
-
-Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan& plan, int trace_fd = -1) {
+Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan& plan, int trace_fd) {
   const std::string helper = caller.stage_path();
   // It decides what the server is held by, so it is judged like a policy.
   if (const Result<run::OpenedFile> trusted = run::open_trusted(helper, {.max_bytes = kMaxHelperBytes}); !trusted) {
@@ -162,8 +165,6 @@ Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan&
   server.sockets = std::move(*sockets);
   return server;
 }
-
-}  // namespace
 
 Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned, int trace_fd) {
   const FileWitness& digested = planned.prepared.executable;
@@ -237,9 +238,11 @@ Surroundings surroundings(const Caller& caller, const sandbox::Plan& plan) {
   return {.plan = plan,
           .home = caller.home,
           .outside = kind_outside,
-          .is_sensitive = [home = caller.home](std::string_view path) {
-            return never_proposed(path) || policy::is_sensitive(path, home) || sandbox::is_steering(path);
-          }};
+          .is_sensitive =
+              [home = caller.home](std::string_view path) {
+                return never_proposed(path) || policy::is_sensitive(path, home) || sandbox::is_steering(path);
+              },
+          .packages = caller.packages_folder()};
 }
 
 ServerWords server_words(const Caller& caller, const LoadedPolicy& loaded, const PlannedLaunch& planned,

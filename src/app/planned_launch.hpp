@@ -49,6 +49,8 @@ Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunc
 
 // Ends what was started, for a launch that goes no further.
 void end_server(run::ServerProcess& server);
+// The bare act, for plans whose program is our own choice.
+Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan& plan, int trace_fd = -1);
 
 // For run::ProxyConfig::before_first_byte: our own process gives up what it does not need for a session with the server
 // that was started as `child` (docs/isolation.md). unsupported_isolation, internal.

@@ -18,13 +18,21 @@ Result<catalog::Snapshot> candidate_from_file(const ReviewRequest& request, cons
   if (!candidate) {
     return candidate;
   }
+  Result<std::optional<formats::PackageRecord>> package = load_record(request.caller, loaded);
+  if (!package) {
+    return std::unexpected(package.error());
+  }
   const Result<PreparedLaunch> launch =
       prepare_launch({loaded.policy,
                       request.caller,
                       request.client_command,
                       own_paths(request.caller, loaded, {std::filesystem::absolute(request.candidate_file)}),
                       {},
-                      LaunchRequest::Depth::show});
+                      LaunchRequest::Depth::show,
+                      {},
+                      {},
+                      std::move(*package),
+                      text::cat("mcp-cordon install ", spelled_name(loaded))});
   if (!launch) {
     return std::unexpected(launch.error());
   }
@@ -57,7 +65,11 @@ Result<OpenReview> open_review(const ReviewRequest& request, ReviewScope scope) 
   if (!loaded) {
     return std::unexpected(loaded.error());
   }
-  const Result<LoadedSnapshot> found = load_snapshot(request.caller, *loaded);
+  return open_review_of(request, std::move(*loaded), scope);
+}
+
+Result<OpenReview> open_review_of(const ReviewRequest& request, LoadedPolicy loaded, ReviewScope scope) {
+  const Result<LoadedSnapshot> found = load_snapshot(request.caller, loaded);
   // A snapshot that cannot be used any more is what review is there for; one that somebody else may have written is
   // not to be replaced silently.
   if (!found && found.error().code != Errc::snapshot_invalid) {
@@ -66,20 +78,20 @@ Result<OpenReview> open_review(const ReviewRequest& request, ReviewScope scope) 
   const LoadedSnapshot before = found ? *found : LoadedSnapshot{};
   const std::optional<catalog::Snapshot> ground = ground_of_review(before);
   Result<catalog::Snapshot> candidate = request.candidate_file.empty()
-                                            ? capture_candidate({request.caller, *loaded, request.client_command,
+                                            ? capture_candidate({request.caller, loaded, request.client_command,
                                                                  request.version, ground ? &*ground : nullptr})
-                                            : candidate_from_file(request, *loaded);
+                                            : candidate_from_file(request, loaded);
   if (!candidate) {
     return std::unexpected(candidate.error());
   }
   Review review(ground, std::move(*candidate), scope);
-  std::string introduction = introduce(*loaded, before, review);
+  std::string introduction = introduce(loaded, before, review);
   if (!found) {
     introduction = text::cat("The present snapshot cannot be used: ", text::printable(found.error().to_string(), 2000),
                              '\n', introduction);
   }
   const bool must_write = !review.builds_on_review() || review.places_changed();
-  return OpenReview{std::move(*loaded), std::move(review), std::move(introduction), must_write, before.digest};
+  return OpenReview{std::move(loaded), std::move(review), std::move(introduction), must_write, before.digest};
 }
 
 Result<StoredSnapshot> finish_review(const Caller& caller, const OpenReview& open, const std::string& reviewer,

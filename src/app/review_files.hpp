@@ -31,6 +31,9 @@ struct OpenReview {
 // launch_changed when a candidate file was captured from another launch than the policy describes now.
 Result<OpenReview> open_review(const ReviewRequest& request, ReviewScope scope);
 
+// The same for a policy that is loaded already.
+Result<OpenReview> open_review_of(const ReviewRequest& request, LoadedPolicy loaded, ReviewScope scope);
+
 // Writes the snapshot. file_unreadable, file_untrusted.
 Result<StoredSnapshot> finish_review(const Caller& caller, const OpenReview& open, const std::string& reviewer,
                                      bool unattended);

@@ -37,11 +37,52 @@ Status check_snapshot(const LoadedPolicy& loaded, const SnapshotLocation& locati
   return {};
 }
 
+std::string record_beside(const std::string& snapshot, const LoadedPolicy& loaded) {
+  return text::cat(parent_of(snapshot), '/', loaded.location.name, ".lock.json");
+}
+
 }  // namespace
 
-std::string review_command(const LoadedPolicy& loaded) {
-  return text::cat("mcp-cordon review ",
-                   loaded.location.found_by_name ? loaded.location.name : "--policy " + loaded.location.path);
+std::string spelled_name(const LoadedPolicy& loaded) {
+  return loaded.location.found_by_name ? loaded.location.name : "--policy " + loaded.location.path;
+}
+
+std::string review_command(const LoadedPolicy& loaded) { return text::cat("mcp-cordon review ", spelled_name(loaded)); }
+
+std::string record_path(const Caller& caller, const LoadedPolicy& loaded) {
+  return record_beside(snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot).path, loaded);
+}
+
+Result<std::optional<formats::PackageRecord>> load_record(const Caller& caller, const LoadedPolicy& loaded) {
+  if (!loaded.policy.launch.source || loaded.package) {
+    return loaded.package;
+  }
+  const Result<SnapshotLocation> snapshot = snapshot_to_read(caller, loaded.location, loaded.policy.catalog.snapshot);
+  if (!snapshot) {
+    return std::unexpected(snapshot.error());
+  }
+  for (const std::string& path : {record_path(caller, loaded), record_beside(snapshot->path, loaded)}) {
+    const Result<std::optional<run::TrustedFile>> file =
+        run::read_trusted_if_present(path, {.max_bytes = formats::kMaxRecordBytes});
+    if (!file) {
+      return std::unexpected(file.error());
+    }
+    if (!*file) {
+      continue;
+    }
+    Result<formats::PackageRecord> record = formats::read_package_record((*file)->content, path);
+    if (!record) {
+      return std::unexpected(record.error());
+    }
+    if (record->server != loaded.policy.server) {
+      return fail(Errc::launch_failed,
+                  text::cat("is of the server '", text::printable(record->server, 100), "', the policy of '",
+                            loaded.policy.server, "'"),
+                  path, text::cat("mcp-cordon install ", spelled_name(loaded)));
+    }
+    return std::move(*record);
+  }
+  return std::nullopt;
 }
 
 Result<LoadedPolicy> load_policy(const Caller& caller, const PolicyChoice& choice) {
@@ -235,6 +276,7 @@ OwnPaths own_paths(const Caller& caller, const LoadedPolicy& loaded, const std::
   OwnPaths out = own_paths(caller, loaded.location.path, read ? read->path : written);
   out.files.push_back(written);
   out.files.push_back(signature_path(written));
+  out.files.push_back(record_path(caller, loaded));
   out.files.push_back(signature_path(read ? read->path : written));
   if (!loaded.location.spelled.empty()) {
     out.files.push_back(loaded.location.spelled);

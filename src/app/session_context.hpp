@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "core/catalog/catalog.hpp"
 #include "core/policy/policy.hpp"
+#include "formats/package_record.hpp"
 
 namespace cordon::app {
 
@@ -22,6 +23,8 @@ struct LoadedPolicy {
   std::string digest = {};                   // of the file's bytes
   std::string text = {};                     // these bytes
   std::vector<LoadedCeiling> ceilings = {};  // that the policy stays below
+  // In place of what lies beside the snapshot: of a package that is looked at before it counts.
+  std::optional<formats::PackageRecord> package = {};
 };
 
 // The policy as a file alone, for commands that neither start nor judge anything by it.
@@ -67,6 +70,16 @@ Result<std::string> sign_snapshot(const Caller& caller, const LoadedPolicy& load
 
 // A candidate file, under the trust checks: what is accepted from it steers us.
 Result<catalog::Snapshot> load_candidate(const std::string& path, const LoadedPolicy& loaded);
+
+// Where the record of the installed package is written: beside the snapshot, NAME.lock.json.
+std::string record_path(const Caller& caller, const LoadedPolicy& loaded);
+
+// What is installed for launch.source; nothing when there is no source or no record. launch_failed for a file that is
+// none, or is of another server.
+Result<std::optional<formats::PackageRecord>> load_record(const Caller& caller, const LoadedPolicy& loaded);
+
+// NAME, or --policy FILE: how a person names this policy.
+std::string spelled_name(const LoadedPolicy& loaded);
 
 // What a person types to review this policy's server.
 std::string review_command(const LoadedPolicy& loaded);

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "app/package_command.hpp"
 #include "app/paths.hpp"
 #include "app/policy_lookup.hpp"
 #include "app/session_context.hpp"
@@ -62,7 +63,7 @@ PolicyMatch match_policy(const Caller& caller, const std::string& name, const st
     out.environment.push_back(variable);
     out.environment.push_back(secret.from);
   }
-  out.fit = launch.command == command ? PolicyFit::same : PolicyFit::other;
+  out.fit = launch.command == command || means_launch(command, launch) ? PolicyFit::same : PolicyFit::other;
   if (out.fit == PolicyFit::other) {
     out.detail = launch.command_from_client ? "takes the command of any client" : "is for another command";
   }

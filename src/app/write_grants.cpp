@@ -165,6 +165,9 @@ OwnPaths own_paths(const Caller& caller, const std::string& policy_file, const s
   OwnPaths out;
   out.files = {caller.executable, caller.stage_path(), policy_file, snapshot_file};
   out.single = {policy_file, snapshot_file};
+  if (!caller.data_home.empty()) {
+    add_folder(caller.packages_folder(), out);
+  }
   for (const std::string& folder :
        {caller.config_folder(), caller.state_folder(), caller.system_config, caller.share_folder()}) {
     add_folder(folder, out);

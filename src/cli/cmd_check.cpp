@@ -15,6 +15,7 @@ class Check final : public Command {
     options.positionals("FILE", files_, "policies (YAML) and snapshots (JSON)");
     options.values("--ceiling", "FILE", ceilings_,
                    "compare the policies with what this FILE accepts; alone: check the ceiling itself");
+    options.flag("--deep", deep_, "also read every installed file of the policies' packages");
   }
 
   int execute(const Invocation& invocation) override {
@@ -30,7 +31,12 @@ class Check final : public Command {
     }
     std::size_t faults = 0;
     for (const std::string& file : files_) {
-      faults += print(app::check_file(invocation.caller, file, *ceilings));
+      const std::size_t found = print(app::check_file(invocation.caller, file, *ceilings));
+      faults += found;
+      if (deep_ && found == 0) {
+        const Status whole = app::check_package(invocation.caller, file);
+        faults += whole ? 0 : print({whole.error()});
+      }
     }
     return faults == 0 ? kFine : kFinding;
   }
@@ -45,6 +51,7 @@ class Check final : public Command {
 
   std::vector<std::string> ceilings_ = {};
   std::vector<std::string> files_ = {};
+  bool deep_ = false;
 };
 
 }  // namespace

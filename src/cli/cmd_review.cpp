@@ -2,12 +2,13 @@
 // review: a person decides, item by item, what becomes part of the snapshot.
 
 #include "app/capture.hpp"
-#include "app/review_dialog.hpp"
 #include "app/review_files.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/install_talk.hpp"
 #include "cli/output.hpp"
 #include "cli/policy_argument.hpp"
+#include "cli/review_talk.hpp"
 #include "cli/terminal.hpp"
 
 namespace cordon::cli {
@@ -46,6 +47,11 @@ class ReviewCommand final : public Command {
       }
       terminal.emplace(std::move(*opened));
     }
+    if (candidate_.empty()) {
+      if (const Status ready = install_if_missing(invocation.caller, *choice); !ready) {
+        return report(ready.error());
+      }
+    }
     Result<app::OpenReview> open =
         app::open_review({invocation.caller, *choice, invocation.after, candidate_, CORDON_VERSION},
                          all_ ? app::ReviewScope::everything : app::ReviewScope::differences);
@@ -58,7 +64,7 @@ class ReviewCommand final : public Command {
     }
     if (accept_all_) {
       open->review.accept_all_unattended();
-    } else if (!converse(*terminal, invocation, *open)) {
+    } else if (!talk_through(*terminal, invocation, *open)) {
       print_err("mcp-cordon: nothing was written\n");
       return kFine;
     }
@@ -66,32 +72,6 @@ class ReviewCommand final : public Command {
   }
 
  private:
-  static bool converse(Terminal& terminal, const Invocation& invocation, app::OpenReview& open) {
-    const std::string word = new_word();
-    if (word.empty()) {
-      print_err("mcp-cordon: the kernel gives no random numbers, and so there is no word to ask for\n");
-      return false;
-    }
-    if (open.review.items().empty()) {  // the places of variables alone, or an empty catalog
-      terminal.drop_typed_ahead();
-      terminal.show(text::cat(open.introduction, "No item differs. To write the snapshot anew, type ", word, ": "));
-      return terminal.line() == word;
-    }
-    app::ReviewDialog dialog(open.review, style_for(terminal.fd(), invocation.caller), word, columns_of(terminal.fd()));
-    terminal.drop_typed_ahead();  // the capture took its time
-    terminal.show(open.introduction);
-    while (!dialog.over()) {
-      terminal.show(dialog.text());
-      const std::optional<std::string> line = terminal.line();
-      if (line) {
-        dialog.answer(*line);
-      } else {
-        dialog.end();
-      }
-    }
-    return dialog.wants_write();
-  }
-
   int write(const Invocation& invocation, const app::OpenReview& open) const {
     const std::string reviewer = reviewer_.empty() ? invocation.caller.account : reviewer_;
     const Result<app::StoredSnapshot> stored = app::finish_review(invocation.caller, open, reviewer, accept_all_);

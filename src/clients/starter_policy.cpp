@@ -39,6 +39,15 @@ bool is_image(const Starter& starter) { return starter.package && starter.packag
 // What is started. This is the one place that says how: a package that launch.source can name would be named here.
 void add_launch(const Starter& starter, Lines& out) {
   out.emplace_back("launch:");
+  if (!starter.source.empty()) {
+    out.push_back(
+        text::cat("  # What ", starter.package ? starter.package->runner : std::string("npx"),
+                  " would fetch at every start is fetched once, by mcp-cordon install or the first review, in a"));
+    out.emplace_back("  # sandbox of its own; an open version becomes exact here then.");
+    out.push_back(text::cat("  source: {npm: ", json::quoted(starter.source), '}'));
+    out.push_back(text::cat("  command: ", list(starter.source_command)));
+    return;
+  }
   if (starter.package && !is_image(starter)) {
     const PackageSpec& package = *starter.package;
     out.push_back(text::cat("  # ", package.runner, " fetches ", comment(package.written), " at every start",

@@ -24,8 +24,10 @@ struct Starter {
   std::string server = {};                // also the policy's name
   std::vector<std::string> command = {};  // as the client starts it
   std::optional<PackageSpec> package = {};
-  std::vector<std::string> environment = {};  // names that the client's config sets
-  std::string environment_file = {};          // that the client reads more of them from
+  std::string source = {};                       // launch.source.npm that stands for `command`; empty: none does
+  std::vector<std::string> source_command = {};  // launch.command beside it
+  std::vector<std::string> environment = {};     // names that the client's config sets
+  std::string environment_file = {};             // that the client reads more of them from
   std::vector<NamedPath> paths = {};
 };
 

@@ -34,6 +34,8 @@ constexpr std::size_t kMaxConditions = 256;
 constexpr std::array<string_view, 5> kToolMembers = {"definition", "digest", "effect", "effect_source", "name"};
 constexpr std::array<string_view, 5> kLaunchMembers = {"command", "environment_names", "executable", "files",
                                                        "set_values"};
+constexpr std::array<string_view, 1> kOptionalLaunchMembers = {"package"};
+constexpr std::array<string_view, 3> kPackageMembers = {"lock", "source", "tree"};
 constexpr std::array<string_view, 2> kPolicyMembers = {"digest", "path"};
 
 constexpr string_view kEditRemedy = "undo the edit, or run 'mcp-cordon review' to pin what is there now";
@@ -230,7 +232,7 @@ class Reader {
   }
 
   void read_launch(const Value& launch) {
-    if (!has_exactly(launch, kLaunchMembers, "'launch'")) {
+    if (!has_exactly(launch, kLaunchMembers, "'launch'", kOptionalLaunchMembers)) {
       return;
     }
     catalog::LaunchFingerprint& into = snapshot_.launch;
@@ -241,6 +243,12 @@ class Reader {
     into.environment_names = texts_of(launch.find("environment_names"), "'launch.environment_names'");
     into.executable = digest_or_empty(launch.find("executable"), "'launch.executable'");
     into.set_values = digest_or_empty(launch.find("set_values"), "'launch.set_values'");
+    const Value package = launch.find("package");
+    if (package && has_exactly(package, kPackageMembers, "'launch.package'")) {
+      into.package.lock = digest_of(package.find("lock"), "'launch.package.lock'");
+      into.package.source = text_of(package.find("source"), "'launch.package.source'");
+      into.package.tree = digest_or_empty(package.find("tree"), "'launch.package.tree'");
+    }
     const Value files = launch.find("files");
     if (!files.is(Kind::object)) {
       fault(files, "'launch.files' must be an object");

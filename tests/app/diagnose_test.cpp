@@ -49,6 +49,7 @@ struct World {
     add(EntryKind::bind, "/data/in", "/data/in", false, true);
     add(EntryKind::bind, "/output", "/data/out", true, true);
     add(EntryKind::bind, "/elsewhere", "/srv/ro", false, true);
+    add(EntryKind::bind, "/store/npm/key/tree", "/store/npm/key/tree", false, true);
     add(EntryKind::cover, "/data/in/private", "/data/in/private", false, false);
     for (const EntryKind kind : {EntryKind::bind, EntryKind::cover}) {
       const char* target = kind == EntryKind::bind ? "/output/.vscode" : "/output/.cursor";
@@ -64,7 +65,8 @@ struct World {
             },
             [](std::string_view path) {
               return path.find("shadow") != std::string_view::npos || path.find(".ssh") != std::string_view::npos;
-            }};
+            },
+            "/store"};
   }
   std::optional<Finding> find(const std::string& line) const {
     const std::optional<Complaint> complaint = read_complaint(line);
@@ -89,6 +91,16 @@ TEST_CASE("what is there outside and not shown is proposed, for reading or writi
         "isolation.filesystem.write: [\"/srv/more/x\"]");
   CHECK(world.proposal("open /tmp/shared: no such file or directory") ==
         "isolation.filesystem.read: [\"/tmp/shared\"]");
+}
+
+TEST_CASE("an installed package is never proposed for writing") {
+  const World world;
+  const auto finding = world.find("EROFS: read-only file system, open '/store/npm/key/tree/node_modules/p/logs/a.log'");
+  REQUIRE(finding.has_value());
+  CHECK(holds(finding->what, "lies in the server's own package"));
+  CHECK(world.find("ENOENT: no such file or directory, mkdir '/store/npm/key/tree/node_modules/p/logs'").has_value());
+  CHECK_FALSE(world.find("ENOENT: no such file or directory, open '/store/npm/key/tree/node_modules/p/x'").has_value());
+  CHECK(finding->proposal.empty());
 }
 
 TEST_CASE("what is not there outside either is the server's own affair") {

@@ -86,7 +86,7 @@ TEST_CASE("npx without a network fails at once, with the way out") {
     const auto peer = fixture.run();
     CHECK(e2e::error_type(peer->open()) == "launch_failed");
     CHECK(peer->wait_exit(2000).value_or(0) >= 64);
-    CHECK(holds(peer->stderr_text(), "npm install --prefix DIR"));
+    CHECK(holds(peer->stderr_text(), "let launch.source name it"));
   }
   const auto peer = fixture.start({"capture", "--policy", fixture.folder() + "/fake.yaml"});
   CHECK(peer->wait_exit(2000).value_or(0) >= 64);

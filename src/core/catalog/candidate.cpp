@@ -78,6 +78,13 @@ std::string fingerprint_json(const LaunchFingerprint& launch) {
     writer.member(path, digest);
   }
   writer.end_object();
+  if (launch.package != PackagePin{}) {
+    writer.key("package").begin_object();
+    writer.member("lock", launch.package.lock);
+    writer.member("source", launch.package.source);
+    writer.member("tree", launch.package.tree);
+    writer.end_object();
+  }
   writer.member("set_values", launch.set_values);
   writer.end_object();
   return writer.take();

@@ -71,6 +71,14 @@ struct PinnedTool {
   std::vector<EffectCondition> when = {};
 };
 
+// The package that a launch takes its program from; all empty when it takes it from the machine.
+struct PackagePin {
+  std::string source = {};  // "npm:pkg@1.2.3", "oci:image@sha256:…"
+  std::string lock = {};    // digest of the lock file: which packages there are, and what they contain
+  std::string tree = {};    // digest of the installed files
+  bool operator==(const PackagePin&) const = default;
+};
+
 // What binds a snapshot to a launch (product §7): digests, never values.
 struct LaunchFingerprint {
   std::vector<std::string> command = {};            // as in the policy
@@ -78,6 +86,7 @@ struct LaunchFingerprint {
   std::map<std::string, std::string> files = {};    // path in argv → digest, regular files only
   std::string set_values = {};                      // keyed by nothing: digest over the sorted NAME=value lines
   std::vector<std::string> environment_names = {};  // sorted: pass, set and secrets
+  PackagePin package = {};
   bool operator==(const LaunchFingerprint&) const = default;
 };
 // As canonical JSON, the way it stands in the snapshot file.

@@ -28,7 +28,7 @@ policy::Launch read_launch(Faults& faults, const yaml::Member& member) {
   policy::Launch launch;
   launch.position = member.position;
   const Section section(faults, member.value, "launch",
-                        {"command", "command_from_client", "cwd", "home", "environment", "stderr"}, {"source"});
+                        {"command", "command_from_client", "cwd", "home", "environment", "source", "stderr"});
   if (const yaml::Member* command = section.find("command")) {
     read_command(faults, command->value, launch);
   }
@@ -42,8 +42,11 @@ policy::Launch read_launch(Faults& faults, const yaml::Member& member) {
   if (const yaml::Member* environment = section.find("environment")) {
     read_environment(faults, environment->value, launch);
   }
-  if (section.find("command") == nullptr && !launch.command_from_client && section.find("source") == nullptr &&
-      member.value.kind == yaml::Kind::mapping) {
+  if (const yaml::Member* source = section.find("source")) {
+    launch.source = read_source(faults, *source);
+    check_source(faults, launch, *source);
+  }
+  if (section.find("command") == nullptr && !launch.command_from_client && member.value.kind == yaml::Kind::mapping) {
     faults.add(member.position, "launch.command is missing", "write command: [PROGRAM, ARGUMENT, ...]");
   }
   if (launch.command_from_client && !launch.secrets.empty()) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,10 @@ policy::AuditArguments read_audit(Faults& faults, const yaml::Node& section);
 
 // Launch environment (launch_environment.cpp): `pass`, `set` and `secrets`, and that no name stands in two of them.
 void read_environment(Faults& faults, const yaml::Node& section, policy::Launch& launch);
+
+// launch.source (source.cpp), and whether the rest of the section fits it.
+std::optional<policy::Source> read_source(Faults& faults, const yaml::Member& member);
+void check_source(Faults& faults, const policy::Launch& launch, const yaml::Member& source);
 
 // Grants (grants.cpp). A deny entry is read the same way, save that it is no risk and asks for no reason.
 enum class GrantKind : std::uint8_t { read, write, deny, socket };

@@ -135,6 +135,53 @@ TEST_CASE("words of the launch section are checked") {
         "3:30: launch.home must be one of kept, temporary, not 'keep'");
   CHECK(launch_faults("launch: {command: [a], stderr: [relay]}\n") ==
         "3:32: launch.stderr must be one of relay, file, drop, not a list");
-  CHECK(launch_faults("launch: {source: {npm: \"x@1.2.3\"}}\n") ==
-        "3:10: launch.source is not supported by this version");
+}
+
+TEST_CASE("a source names a package, and the command a program of it") {
+  const auto launch = accept_text(
+                          "version: 1\n"
+                          "server: s\n"
+                          "launch:\n"
+                          "  source: {npm: \"@a/b@1.2.3\", bin: b, scripts: {allow: [zed, dep, zed]}}\n"
+                          "  command: [b, --flag]\n")
+                          .launch;
+  using cordon::policy::Source;
+  REQUIRE(launch.source);
+  CHECK(*launch.source == Source{.kind = Source::Kind::npm,
+                                 .package = "@a/b",
+                                 .version = "1.2.3",
+                                 .bin = "b",
+                                 .scripts = Source::Scripts::allow,
+                                 .script_packages = {"dep", "zed"},
+                                 .position = Position{4, 17}});
+  const std::string image = "i@sha256:" + std::string(64, '0');
+  const auto from_image =
+      accept_text("version: 1\nserver: s\nlaunch: {command: [i], source: {oci: \"" + image + "\"}}\n").launch;
+  REQUIRE(from_image.source);
+  CHECK(from_image.source->kind == Source::Kind::oci);
+  CHECK(from_image.source->version == image.substr(2));
+}
+
+TEST_CASE("a source that cannot be kept is refused") {
+  const auto source = [](const std::string& text) {
+    return launch_faults("launch: {command: [b], source: " + text + "}\n");
+  };
+  CHECK(source("{npm: b}").empty());
+  CHECK(source("{npm: \"b@latest\", allow_unpinned: true}").empty());
+  CHECK(source("{pypi: b}") == "3:33: launch.source.pypi is not supported by this version");
+  CHECK(source("{bin: b}") == "3:24: launch.source names no package");
+  CHECK(source("{npm: b, oci: c}") == "3:41: launch.source names both npm and oci");
+  CHECK(source("{npm: ./b}") == "3:38: './b' is no package of the npm registry");
+  CHECK(source("{npm: \"b@file:../x\"}") == "3:38: 'b@file:../x' is no package of the npm registry");
+  CHECK(source("{oci: \"i:latest\"}") == "3:38: 'i:latest' names no digest, and a tag can mean another image tomorrow");
+  CHECK(source("{npm: b, scripts: allow}") == "3:50: launch.source.scripts: allow has to say of which packages");
+  CHECK(source("{npm: b, scripts: {allow: [\"x@1\"]}}") == "3:50: 'x@1' is no name of a package");
+  CHECK(source("{npm: b, bin: c}") == "3:24: launch.source.bin is 'c', but launch.command begins with 'b'");
+  CHECK(launch_faults("launch: {source: {npm: b}}\n") == "3:1: launch.command is missing");
+  CHECK(
+      launch_faults("launch: {command: [/b], source: {npm: b}}\n") ==
+      "3:25: launch.command begins with the path '/b', but with launch.source it begins with the name of a program of "
+      "the package");
+  CHECK(launch_faults("launch: {command: [b], source: {npm: b}, command_from_client: true}\n") ==
+        "3:24: launch.source and launch.command_from_client exclude each other");
 }

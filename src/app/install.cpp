@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/install.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "app/grants.hpp"
+#include "app/paths.hpp"
+#include "base/text.hpp"
+#include "core/policy/source.hpp"
+#include "formats/policy_yaml.hpp"
+#include "run/files.hpp"
+
+namespace cordon::app {
+namespace {
+
+// Offset of a place in the text; its column counts characters. npos when there is none.
+std::size_t offset_of(std::string_view text, const policy::Position& position) {
+  std::size_t at = 0;
+  for (int line = 1; line < position.line; ++line) {
+    at = text.find('\n', at);
+    if (at == std::string_view::npos) {
+      return at;
+    }
+    ++at;
+  }
+  for (int column = 1; column < position.column && at < text.size(); ++column) {
+    const std::size_t length = text::decode_utf8(text, at).length;
+    at += length == 0 ? 1 : length;
+  }
+  return at;
+}
+
+}  // namespace
+
+Result<std::string> with_version(const LoadedPolicy& loaded, std::string_view version) {
+  const policy::Source& source = *loaded.policy.launch.source;
+  policy::Source wanted = source;
+  wanted.version = version;
+  const std::string before = policy::spelled(source);
+  const std::string after = policy::spelled(wanted);
+  std::string out = loaded.text;
+  std::size_t at = offset_of(out, source.position);
+  if (at < out.size() && (out[at] == '"' || out[at] == '\'')) {
+    ++at;
+  }
+  const auto no_place = [&] {
+    return fail(Errc::policy_invalid, "the package does not stand there in one piece",
+                place_in(loaded.policy, source.position), text::cat("write ", after, " there yourself"));
+  };
+  if (at >= out.size() || !std::string_view(out).substr(at).starts_with(before)) {
+    return no_place();
+  }
+  out.replace(at, before.size(), after);
+  // The rest has to mean what it meant.
+  Result<policy::Policy> read = formats::read_policy(out, loaded.policy.file);
+  policy::Policy expected = loaded.policy;
+  expected.launch.source = wanted;
+  if (!read || *read != expected) {
+    return no_place();
+  }
+  return out;
+}
+
+Status write_policy(const LoadedPolicy& loaded, std::string_view text) {
+  struct stat info{};
+  if (::lstat(loaded.location.path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    return fail(Errc::file_unreadable, errno_text("lstat", errno), loaded.location.path);
+  }
+  return run::write_atomic(loaded.location.path, text,
+                           {.replace = run::Replace::existing, .mode = info.st_mode & 0777});
+}
+
+Result<Pinned> keep_record(const Caller& caller, const LoadedPolicy& loaded, const formats::PackageRecord& record) {
+  Pinned out;
+  out.record_path = record_path(caller, loaded);
+  if (snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot).bound) {
+    if (const auto folder = run::ensure_private_folder(parent_of(out.record_path)); !folder) {
+      return std::unexpected(folder.error());
+    }
+  }
+  const std::string text = formats::write_package_record(record);
+  if (const Status written =
+          run::write_atomic(out.record_path, text, {.replace = run::Replace::existing, .mode = 0644});
+      !written) {
+    return std::unexpected(written.error());
+  }
+  const policy::Source& source = *loaded.policy.launch.source;
+  if (policy::is_pinned(source) || source.allow_unpinned) {
+    return out;
+  }
+  const Result<std::string> pinned = with_version(loaded, record.version);
+  if (!pinned) {
+    return std::unexpected(pinned.error());
+  }
+  if (const Status written = write_policy(loaded, *pinned); !written) {
+    return std::unexpected(written.error());
+  }
+  out.policy_written = true;
+  return out;
+}
+
+}  // namespace cordon::app

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/npm_client.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "app/expand.hpp"
+#include "app/paths.hpp"
+#include "base/text.hpp"
+#include "formats/npmrc.hpp"
+#include "run/files.hpp"
+
+namespace cordon::app {
+namespace {
+
+using formats::NpmSettings;
+
+constexpr std::string_view kDefaultRegistry = "https://registry.npmjs.org/";
+constexpr std::string_view kCertificates = "npm-ca.pem";
+constexpr std::string_view kMoreCertificates = "node-ca.pem";
+constexpr std::string_view kInside = "/home/cordon/";
+constexpr std::size_t kMaxFile = 8'000'000;
+
+struct Url {
+  std::string scheme = {};
+  std::string host = {};
+  std::uint16_t port = 0;
+  std::string path = {};  // from the first slash
+};
+
+std::optional<Url> read_url(std::string_view text) {
+  Url out;
+  const std::size_t colon = text.find("://");
+  if (colon == std::string_view::npos) {
+    return std::nullopt;
+  }
+  out.scheme = text::lower_ascii(text.substr(0, colon));
+  text.remove_prefix(colon + 3);
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  out.path = slash == text.size() ? "/" : std::string(text.substr(slash));
+  std::string_view authority = text.substr(0, slash);
+  authority.remove_prefix(authority.rfind('@') == std::string_view::npos ? 0 : authority.rfind('@') + 1);
+  const std::size_t port = authority.rfind(':');
+  out.host = text::lower_ascii(authority.substr(0, port));
+  out.port = out.scheme == "https" ? 443 : 80;
+  if (port != std::string_view::npos) {
+    const std::string_view digits = authority.substr(port + 1);
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), out.port);
+    if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size() || out.port == 0) {
+      return std::nullopt;
+    }
+  }
+  const auto in_name = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
+  };
+  const bool known = out.scheme == "https" || out.scheme == "http";
+  if (!known || out.host.empty() || !std::ranges::all_of(out.host, in_name)) {
+    return std::nullopt;
+  }
+  return out;
+}
+
+std::string to_text(const Url& url) {
+  return text::cat(url.scheme, "://", url.host, ':', url.port, url.path, url.path.ends_with('/') ? "" : "/");
+}
+
+std::unexpected<Error> refused(std::string_view key, std::string_view why, std::string remedy = {}) {
+  return fail(Errc::policy_invalid, text::cat("npm's setting '", text::printable(key, 200), "' ", why), "npm",
+              std::move(remedy));
+}
+
+// Inside, localhost is the sandbox's own; the address is answered from outside.
+void leave_localhost(Url& url) {
+  if (url.host == "localhost") {
+    url.host = "127.0.0.1";
+  }
+}
+
+class Reader {
+ public:
+  explicit Reader(const NpmSettings& settings) : settings_(settings) {}
+
+  Result<NpmClient> run() {
+    for (const auto& [key, value] : settings_) {
+      if (key.ends_with(":certfile") || key.ends_with(":keyfile") || key == "cert" || key == "key") {
+        return refused(key, "is not supported by this version", "use a registry that takes a token");
+      }
+    }
+    if (value_of("strict-ssl") == "false") {
+      return refused("strict-ssl", "would let anybody answer for the registry", "set cafile instead");
+    }
+    if (Status added = add_registries(); !added) {
+      return std::unexpected(added.error());
+    }
+    add_credentials();
+    if (Status added = add_proxy(); !added) {
+      return std::unexpected(added.error());
+    }
+    return std::move(out_);
+  }
+
+ private:
+  std::string value_of(const std::string& key) const {
+    const auto found = settings_.find(key);
+    return found == settings_.end() || found->second == "null" ? std::string() : found->second;
+  }
+
+  // Private addresses are admitted where the user's own settings name the host, and nowhere else.
+  void allow(const Url& url, bool named) {
+    const auto same = [&url](const egress::Rule& rule) { return rule.host == url.host; };
+    auto rule = std::ranges::find_if(out_.network.allow, same);
+    if (rule == out_.network.allow.end()) {
+      const bool address = egress::ipv4_from_text(url.host).has_value();
+      out_.network.allow.push_back({.kind = address ? egress::HostKind::address : egress::HostKind::name,
+                                    .host = url.host,
+                                    .private_addresses = named || address});
+      rule = out_.network.allow.end() - 1;
+    }
+    if (std::ranges::find(rule->ports, url.port) == rule->ports.end()) {
+      rule->ports.push_back(url.port);
+      std::ranges::sort(rule->ports);
+    }
+  }
+
+  Status add_registry(const std::string& key, const std::string& value, bool named) {
+    std::optional<Url> url = read_url(value);
+    if (!url) {
+      return refused(key, "is no URL of a registry", "write https://HOST/");
+    }
+    leave_localhost(*url);
+    allow(*url, named);
+    registries_.push_back(*url);
+    out_.environment.push_back(text::cat("npm_config_", key, '=', to_text(*url)));
+    if (key == "registry") {
+      out_.registry = to_text(*url);
+    }
+    return {};
+  }
+
+  Status add_registries() {
+    const std::string main = value_of("registry");
+    if (Status added = add_registry("registry", main.empty() ? std::string(kDefaultRegistry) : main, !main.empty());
+        !added) {
+      return added;
+    }
+    for (const auto& [key, value] : settings_) {
+      if (key.starts_with('@') && key.ends_with(":registry")) {
+        if (Status added = add_registry(key, value, true); !added) {
+          return added;
+        }
+      }
+    }
+    return {};
+  }
+
+  // "//host:port/path/:_authToken", for the registries that are asked and no other.
+  void add_credentials() {
+    for (const auto& [key, value] : settings_) {
+      const std::size_t end = key.rfind(':');
+      if (!key.starts_with("//") || end == std::string::npos || value.empty()) {
+        continue;
+      }
+      const std::string name = key.substr(end + 1);
+      if (name != "_authToken" && name != "_auth" && name != "username" && name != "_password") {
+        continue;
+      }
+      std::optional<Url> url = read_url(text::cat("https:", key.substr(0, end)));
+      if (!url) {
+        continue;
+      }
+      leave_localhost(*url);
+      const bool has_port = key.substr(2, key.find('/', 2) - 2).find(':') != std::string::npos;
+      for (const Url& registry : registries_) {
+        if (registry.host != url->host || (has_port && registry.port != url->port)) {
+          continue;
+        }
+        // npm compares the place as text with the registry's, and that always has its port here.
+        out_.environment.push_back(
+            text::cat("npm_config_//", registry.host, ':', registry.port, url->path, ':', name, '=', value));
+        out_.secrets.push_back({name, value});
+      }
+    }
+  }
+
+  Status add_proxy() {
+    const std::string written = value_of("https-proxy").empty() ? value_of("proxy") : value_of("https-proxy");
+    if (written.empty() || written == "false") {
+      out_.environment.emplace_back("npm_config_noproxy=*");
+      return {};
+    }
+    std::optional<Url> url = read_url(written);
+    if (!url) {
+      return refused("https-proxy", "is no URL", "write http://HOST:PORT");
+    }
+    leave_localhost(*url);
+    // Whatever passes is addressed to the proxy; which hosts it lets through is for the proxy to say.
+    out_.network = {};
+    out_.network.sni = egress::SniCheck::off;
+    allow(*url, true);
+    const std::size_t at = written.find("://") + 3;
+    const std::size_t credentials = written.substr(at, written.find('/', at) - at).rfind('@');
+    const std::string user = credentials == std::string::npos ? "" : written.substr(at, credentials + 1);
+    const std::string inside = text::cat(url->scheme, "://", user, url->host, ':', url->port, '/');
+    out_.environment.push_back(text::cat("npm_config_https_proxy=", inside));
+    out_.environment.push_back(text::cat("npm_config_proxy=", inside));
+    if (!user.empty()) {
+      out_.secrets.push_back({"proxy", user.substr(0, user.size() - 1)});
+    }
+    return {};
+  }
+
+  const NpmSettings& settings_;
+  NpmClient out_ = {};
+  std::vector<Url> registries_ = {};
+};
+
+// What npm takes from its environment: npm_config_REGISTRY and the like.
+void add_variables(const Caller& caller, NpmSettings& settings) {
+  constexpr std::string_view kPrefix = "npm_config_";
+  for (const auto& [name, value] : caller.environment) {
+    if (text::lower_ascii(name.substr(0, kPrefix.size())) != kPrefix || value.empty()) {
+      continue;
+    }
+    std::string key = name.substr(kPrefix.size());
+    if (!key.starts_with("//") && !key.starts_with('@')) {
+      key = text::lower_ascii(key);
+      for (std::size_t i = 1; i < key.size(); ++i) {
+        key[i] = key[i] == '_' ? '-' : key[i];
+      }
+    }
+    settings[key] = value;
+  }
+  for (const char* name : {"https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"}) {
+    const auto found = caller.environment.find(name);
+    if (found != caller.environment.end() && !found->second.empty()) {
+      settings.emplace("https-proxy", found->second);  // npm's own settings come first
+    }
+  }
+}
+
+std::string variable(const Caller& caller, const std::string& name) {
+  const auto found = caller.environment.find(name);
+  return found == caller.environment.end() ? std::string() : found->second;
+}
+
+// From the weakest to the strongest.
+std::vector<std::string> settings_files(const Caller& caller) {
+  std::vector<std::string> out = {"/etc/npmrc"};
+  if (const Result<Program> node = find_program("node", caller)) {
+    out.push_back(text::cat(parent_of(parent_of(node->real)), "/etc/npmrc"));
+  }
+  const std::string user = variable(caller, "NPM_CONFIG_USERCONFIG");
+  const std::string lower = variable(caller, "npm_config_userconfig");
+  out.push_back(!user.empty() ? user : !lower.empty() ? lower : caller.home + "/.npmrc");
+  return out;
+}
+
+Status add_certificates(const std::string& path, std::string_view name, NpmClient& client) {
+  if (path.empty()) {
+    return {};
+  }
+  const Result<run::TrustedFile> file = run::read_trusted(resolved(path), {.max_bytes = kMaxFile});
+  if (!file) {
+    return std::unexpected(file.error());
+  }
+  client.files[std::string(name)] = file->content;
+  return {};
+}
+
+}  // namespace
+
+Result<NpmClient> npm_client_of(const std::map<std::string, std::string>& settings) { return Reader(settings).run(); }
+
+Result<NpmClient> npm_client(const Caller& caller) {
+  NpmSettings settings;
+  for (const std::string& path : settings_files(caller)) {
+    const auto file = run::read_trusted_if_present(resolved(path), {.max_bytes = kMaxFile});
+    if (!file) {
+      return std::unexpected(file.error());
+    }
+    if (*file) {
+      for (const auto& [key, value] : formats::read_npmrc((*file)->content, caller.environment)) {
+        settings[key] = value;
+      }
+    }
+  }
+  add_variables(caller, settings);
+  Result<NpmClient> out = npm_client_of(settings);
+  if (!out) {
+    return out;
+  }
+  const auto cafile = settings.find("cafile");
+  Status added =
+      add_certificates(cafile == settings.end() || cafile->second == "null" ? "" : cafile->second, kCertificates, *out);
+  if (added && out->files.contains(std::string(kCertificates))) {
+    out->environment.push_back(text::cat("npm_config_cafile=", kInside, kCertificates));
+  }
+  if (added) {
+    added = add_certificates(variable(caller, "NODE_EXTRA_CA_CERTS"), kMoreCertificates, *out);
+  }
+  if (!added) {
+    return std::unexpected(added.error());
+  }
+  if (out->files.contains(std::string(kMoreCertificates))) {
+    out->environment.push_back(text::cat("NODE_EXTRA_CA_CERTS=", kInside, kMoreCertificates));
+  }
+  return out;
+}
+
+}  // namespace cordon::app

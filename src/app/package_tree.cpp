@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/package_tree.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+
+namespace cordon::app {
+namespace {
+
+constexpr int kMaxDepth = 128;
+constexpr std::size_t kMaxEntries = 1'000'000;
+constexpr mode_t kFolderMode = 0755;
+constexpr mode_t kFileMode = 0444;
+constexpr mode_t kExecute = 0111;
+
+std::int64_t ns_of(const timespec& time) { return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
+
+std::vector<std::string> sorted_names(int folder_fd) {
+  struct Close {
+    void operator()(DIR* folder) const { ::closedir(folder); }
+  };
+  UniqueFd again(::fcntl(folder_fd, F_DUPFD_CLOEXEC, 0));  // it was not read from yet
+  const std::unique_ptr<DIR, Close> folder(again ? ::fdopendir(again.get()) : nullptr);
+  std::vector<std::string> names;
+  if (!folder) {
+    return names;
+  }
+  [[maybe_unused]] const int with_folder = again.release();
+  while (const dirent* entry = ::readdir(folder.get())) {
+    const std::string_view name = static_cast<const char*>(entry->d_name);
+    if (name != "." && name != "..") {
+      names.emplace_back(name);
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::unexpected<Error> refused(const std::string& path, std::string detail, std::string remedy = {}) {
+  return fail(Errc::launch_failed, std::move(detail), text::printable(path), std::move(remedy));
+}
+
+struct Entry {
+  int folder = -1;          // borrowed
+  const std::string& name;  // in it
+  const std::string& path;  // below the tree's root
+  const struct stat& info;
+  int depth = 0;
+};
+
+// Every entry in a fixed order, folders before what is in them.
+class Walk {
+ public:
+  virtual ~Walk() = default;
+  Status run(const std::string& root) {
+    const UniqueFd folder(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    return folder ? visit_folder(folder.get(), "", 0) : refused(root, errno_text("open", errno));
+  }
+
+ protected:
+  virtual Status visit(const Entry& entry) = 0;
+
+ private:
+  Status visit_folder(int folder, const std::string& path, int depth) {
+    for (const std::string& name : sorted_names(folder)) {
+      const std::string below = path.empty() ? name : text::cat(path, '/', name);
+      struct stat info{};
+      if (++seen_ > kMaxEntries || depth > kMaxDepth) {
+        return refused(below, "holds more, or deeper, than a package may");
+      }
+      if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+        return refused(below, errno_text("fstatat", errno));
+      }
+      if (Status fine = visit({folder, name, below, info, depth}); !fine) {
+        return fine;
+      }
+      if (!S_ISDIR(info.st_mode)) {
+        continue;
+      }
+      const UniqueFd deeper(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (Status fine =
+              deeper ? visit_folder(deeper.get(), below, depth + 1) : refused(below, errno_text("open", errno));
+          !fine) {
+        return fine;
+      }
+    }
+    return {};
+  }
+
+  std::size_t seen_ = 0;
+};
+
+Result<std::string> link_target(const Entry& entry) {
+  std::array<char, 4096> target{};
+  const ssize_t length = ::readlinkat(entry.folder, entry.name.c_str(), target.data(), target.size());
+  if (length <= 0 || static_cast<std::size_t>(length) == target.size()) {
+    return refused(entry.path, errno_text("readlink", errno));
+  }
+  return std::string(target.data(), static_cast<std::size_t>(length));
+}
+
+// `depth`: how many folders lie between the root and the link.
+bool stays_inside(std::string_view target, int depth) {
+  if (target.starts_with('/')) {
+    return false;
+  }
+  for (const std::string_view part : text::split(target, '/')) {
+    depth += part == ".." ? -1 : part.empty() || part == "." ? 0 : 1;
+    if (depth < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+class Seal final : public Walk {
+  Status visit(const Entry& entry) override {
+    if (S_ISLNK(entry.info.st_mode)) {
+      const Result<std::string> target = link_target(entry);
+      if (!target) {
+        return std::unexpected(target.error());
+      }
+      return stays_inside(*target, entry.depth) ? Status()
+                                                : refused(entry.path, "is a link that leads out of the package");
+    }
+    const bool folder = S_ISDIR(entry.info.st_mode);
+    if (!folder && !S_ISREG(entry.info.st_mode)) {
+      return refused(entry.path, "is neither a file nor a folder");
+    }
+    if (!folder && entry.info.st_nlink != 1) {
+      return refused(entry.path, "has a second name");
+    }
+    // Whatever made the tree has ended, so that what was looked at is what is changed.
+    const mode_t mode = folder ? kFolderMode : kFileMode | ((entry.info.st_mode & S_IXUSR) != 0 ? kExecute : mode_t{0});
+    if (::fchmodat(entry.folder, entry.name.c_str(), mode, 0) != 0) {
+      return refused(entry.path, errno_text("chmod", errno));
+    }
+    return {};
+  }
+};
+
+class Content final : public Walk {
+ public:
+  TreeDigest finish() {
+    out_.digest = digest_text(whole_.finish());
+    return out_;
+  }
+
+ private:
+  Status visit(const Entry& entry) override {
+    if (S_ISDIR(entry.info.st_mode)) {
+      add("d", entry.path, "");
+      return {};
+    }
+    ++out_.files;
+    if (S_ISLNK(entry.info.st_mode)) {
+      const Result<std::string> target = link_target(entry);
+      if (target) {
+        add("l", entry.path, *target);
+      }
+      return target ? Status() : std::unexpected(target.error());
+    }
+    Result<std::string> digest = read(entry);
+    if (digest) {
+      add((entry.info.st_mode & S_IXUSR) != 0 ? "x" : "f", entry.path, *digest);
+    }
+    return digest ? Status() : std::unexpected(digest.error());
+  }
+
+  // Zero bytes stand in no path and no target, so that no two trees give the same text.
+  void add(std::string_view kind, std::string_view path, std::string_view what) {
+    constexpr std::string_view kZero("\0", 1);
+    whole_.update(text::cat(kind, kZero, path, kZero, what, kZero));
+  }
+
+  Result<std::string> read(const Entry& entry) {
+    const UniqueFd file(::openat(entry.folder, entry.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    Sha256 hash;
+    for (;;) {
+      const ssize_t got = file ? ::read(file.get(), buffer_.data(), buffer_.size()) : -1;
+      if (got < 0 && errno == EINTR) {
+        continue;
+      }
+      if (got < 0) {
+        return refused(entry.path, errno_text("read", errno));
+      }
+      if (got == 0) {
+        return digest_text(hash.finish());
+      }
+      out_.bytes += static_cast<std::uint64_t>(got);
+      hash.update({buffer_.data(), static_cast<std::size_t>(got)});
+    }
+  }
+
+  Sha256 whole_ = {};
+  TreeDigest out_ = {};
+  std::vector<char> buffer_ = std::vector<char>(262'144);
+};
+
+class Witness final : public Walk {
+ public:
+  TreeDigest finish() {
+    flush();
+    out_.digest = digest_text(whole_.finish());
+    return out_;
+  }
+
+ private:
+  // A folder's own times say nothing that its list of entries does not.
+  Status visit(const Entry& entry) override {
+    const struct stat& info = entry.info;
+    const bool folder = S_ISDIR(info.st_mode);
+    lines_ += entry.path;
+    for (const std::int64_t number :
+         {std::int64_t{info.st_mode}, static_cast<std::int64_t>(info.st_ino), folder ? 0 : std::int64_t{info.st_size},
+          folder ? 0 : ns_of(info.st_mtim), folder ? 0 : ns_of(info.st_ctim)}) {
+      lines_ += '\0';
+      lines_.append(reinterpret_cast<const char*>(&number), sizeof number);
+    }
+    if (lines_.size() > kFlushBytes) {
+      flush();
+    }
+    out_.files += folder ? 0 : 1;
+    out_.bytes += folder ? 0 : static_cast<std::uint64_t>(info.st_size);
+    return {};
+  }
+
+  void flush() {
+    whole_.update(lines_);
+    lines_.clear();
+  }
+
+  static constexpr std::size_t kFlushBytes = 65'536;
+  Sha256 whole_ = {};
+  TreeDigest out_ = {};
+  std::string lines_ = {};
+};
+
+template <typename Digesting>
+Result<TreeDigest> digest_of(const std::string& folder) {
+  Digesting walk;
+  if (Status done = walk.run(folder); !done) {
+    Error error = done.error();
+    error.where = text::cat(text::printable(folder), ": ", error.where);
+    return std::unexpected(std::move(error));
+  }
+  return walk.finish();
+}
+
+}  // namespace
+
+Status seal_tree(const std::string& folder) { return Seal().run(folder); }
+Result<TreeDigest> content_digest(const std::string& folder) { return digest_of<Content>(folder); }
+Result<TreeDigest> witness_digest(const std::string& folder) { return digest_of<Witness>(folder); }
+
+Status remove_tree(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);  // symlinks are removed, not followed
+  return error ? refused(folder, text::cat("cannot be removed: ", error.message())) : Status();
+}
+
+}  // namespace cordon::app

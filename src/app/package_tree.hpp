@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The files of an installed package: made fit for the store once, and looked at before each start.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace cordon::app {
+
+// Refuses what has no place in a package (links that lead out of it, devices, sockets, files with a second name), and
+// takes all rights to write and to run as another from the rest. Everything is taken from the folder itself, never
+// through a symlink. launch_failed.
+Status seal_tree(const std::string& folder);
+
+struct TreeDigest {
+  std::string digest = {};  // of paths and contents, or of paths and what the kernel says of each file
+  std::size_t files = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Names, kinds, contents, targets of links, and whether a file can be executed: the same on every machine.
+Result<TreeDigest> content_digest(const std::string& folder);
+
+// Names, inodes, sizes, times of modification and of change. Who writes to a file, or puts another in its place, moves
+// the time of change, which cannot be set. It takes one system call for a file, however large that is.
+Result<TreeDigest> witness_digest(const std::string& folder);
+
+// Removes it with all that is in it, never through a symlink. Missing is fine.
+Status remove_tree(const std::string& folder);
+
+}  // namespace cordon::app

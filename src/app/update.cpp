@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/update.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <utility>
+
+#include "app/grants.hpp"
+#include "app/package_launch.hpp"
+#include "app/package_store.hpp"
+#include "app/paths.hpp"
+#include "app/signatures.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "core/policy/source.hpp"
+#include "formats/snapshot.hpp"
+#include "run/files.hpp"
+
+namespace cordon::app {
+namespace {
+
+using formats::PackageRecord;
+
+// The files that change together. Their texts, since they are small beside what they stand for.
+struct Counting {
+  std::string record = {};
+  std::string snapshot = {};   // empty: there is none
+  std::string signature = {};  // likewise
+};
+
+struct Places {
+  std::string record = {};
+  std::string snapshot = {};
+  std::string signature = {};
+};
+
+Places present_places(const Caller& caller, const LoadedPolicy& loaded) {
+  const std::string snapshot = snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot).path;
+  return {record_path(caller, loaded), snapshot, signature_path(snapshot)};
+}
+
+// One folder for each policy file.
+Places kept_places(const Caller& caller, const LoadedPolicy& loaded) {
+  const std::string folder =
+      text::cat(caller.data_home, "/mcp-cordon/previous/", hex(sha256(loaded.location.path)).substr(0, 32));
+  return {folder + "/lock.json", folder + "/catalog.json", folder + "/catalog.json.sig"};
+}
+
+Result<std::string> text_at(const std::string& path) {
+  const auto file = run::read_trusted_if_present(path, {.max_bytes = formats::kCatalogFileLimits.max_bytes});
+  if (!file) {
+    return std::unexpected(file.error());
+  }
+  return *file ? (*file)->content : std::string();
+}
+
+Result<Counting> read_all(const Places& places) {
+  Counting out;
+  for (const auto& [path, text] : {std::pair{&places.record, &out.record}, std::pair{&places.snapshot, &out.snapshot},
+                                   std::pair{&places.signature, &out.signature}}) {
+    Result<std::string> read = text_at(*path);
+    if (!read) {
+      return std::unexpected(read.error());
+    }
+    *text = std::move(*read);
+  }
+  return out;
+}
+
+Status write_all(const Places& places, const Counting& texts) {
+  for (const auto& [path, text] :
+       {std::pair{&places.record, &texts.record}, std::pair{&places.snapshot, &texts.snapshot},
+        std::pair{&places.signature, &texts.signature}}) {
+    if (text->empty()) {
+      ::unlink(path->c_str());
+      continue;
+    }
+    if (Status written = run::write_atomic(*path, *text, {.replace = run::Replace::existing, .mode = 0644}); !written) {
+      return written;
+    }
+  }
+  return {};
+}
+
+Status keep(const Caller& caller, const LoadedPolicy& loaded, const Counting& texts) {
+  const Places places = kept_places(caller, loaded);
+  if (const auto folder = run::ensure_private_folder(parent_of(places.record)); !folder) {
+    return std::unexpected(folder.error());
+  }
+  return write_all(places, texts);
+}
+
+// Only a policy of the user's own can be moved to another version.
+Result<LoadedPolicy> load_with_source(const Caller& caller, const PolicyChoice& choice) {
+  Result<LoadedPolicy> loaded = load_policy(caller, choice);
+  if (!loaded) {
+    return loaded;
+  }
+  if (!loaded->policy.launch.source) {
+    return fail(Errc::policy_invalid, "the policy names no launch.source", loaded->location.path,
+                "write launch.source: {npm: \"pkg@1.2.3\"}");
+  }
+  if (snapshot_to_write(caller, loaded->location, loaded->policy.catalog.snapshot).bound) {
+    return fail(Errc::file_unreadable, "the policy lies where it cannot be written", loaded->location.path,
+                text::cat("copy it to ", caller.config_folder(), "/policies first"));
+  }
+  return loaded;
+}
+
+std::string shown(const PackageRecord& record) { return text::cat(record.package, '@', record.version); }
+
+// The policy as it will be: another version, and what is installed for it.
+Result<LoadedPolicy> moved(const LoadedPolicy& loaded, PackageRecord record) {
+  LoadedPolicy out = loaded;
+  if (!loaded.policy.launch.source->allow_unpinned) {
+    Result<std::string> text = with_version(loaded, record.version);
+    if (!text) {
+      return std::unexpected(text.error());
+    }
+    out.text = std::move(*text);
+    out.digest = sha256_text(out.text);
+    out.policy.launch.source->version = record.version;
+  }
+  out.package = std::move(record);
+  return out;
+}
+
+// Puts back what was there when one of the writes failed, so that both halves are of the same version.
+Status switch_to(const Caller& caller, const LoadedPolicy& now, const LoadedPolicy& next, const Counting& before,
+                 const Counting& after) {
+  Status done = write_policy(next, next.text);
+  done = done ? write_all(present_places(caller, now), after) : done;
+  if (!done) {
+    [[maybe_unused]] const Status back = write_policy(now, now.text);
+    [[maybe_unused]] const Status rest = write_all(present_places(caller, now), before);
+  }
+  return done;
+}
+
+}  // namespace
+
+Result<std::optional<OpenUpdate>> open_update(const ReviewRequest& request, std::string_view version,
+                                              const InstallProgress& progress) {
+  const Result<LoadedPolicy> loaded = load_with_source(request.caller, request.choice);
+  if (!loaded) {
+    return std::unexpected(loaded.error());
+  }
+  const Result<std::optional<PackageRecord>> present = load_record(request.caller, *loaded);
+  if (!present) {
+    return std::unexpected(present.error());
+  }
+  LoadedPolicy wanted = *loaded;
+  policy::Source& source = *wanted.policy.launch.source;
+  source.version = version.empty() ? std::string("latest") : std::string(version);
+  const bool readable = source.kind == policy::Source::Kind::oci
+                            ? policy::read_image_name(policy::spelled(source)) && !version.empty()
+                            : policy::read_npm_name(policy::spelled(source)).has_value();
+  if (!readable) {
+    return fail(Errc::policy_invalid, text::cat("'", text::printable(source.version, 100), "' is no version"), {},
+                source.kind == policy::Source::Kind::oci ? "give the digest: sha256:…" : "give a version, as 1.2.3");
+  }
+  Result<Installed> installed = install_package(request.caller, wanted, InstallFrom::registry, progress);
+  if (!installed) {
+    return std::unexpected(installed.error());
+  }
+  if (*present && **present == installed->record) {
+    return std::nullopt;
+  }
+  const std::string from = *present ? shown(**present) : policy::spelled(*loaded->policy.launch.source);
+  std::string to = shown(installed->record);
+  Result<LoadedPolicy> next = moved(*loaded, std::move(installed->record));
+  if (!next) {
+    return std::unexpected(next.error());
+  }
+  Result<OpenReview> open = open_review_of(request, std::move(*next), ReviewScope::differences);
+  if (!open) {
+    return std::unexpected(open.error());
+  }
+  return OpenUpdate{std::move(*open), from, std::move(to)};
+}
+
+Result<StoredSnapshot> finish_update(const Caller& caller, const OpenUpdate& update, const std::string& reviewer,
+                                     bool unattended) {
+  const LoadedPolicy& next = update.open.loaded;
+  catalog::Snapshot snapshot =
+      update.open.review.result({reviewer, rfc3339(static_cast<std::int64_t>(std::time(nullptr))), unattended});
+  if (snapshot.launch.package != package_pin(*next.package)) {
+    return fail(Errc::launch_changed, "the new launch was not accepted, so nothing was switched", next.location.path,
+                "accept the item 'launch' in the review");
+  }
+  // As the file is now, and not as it was when the review began.
+  const Result<LoadedPolicy> now = load_with_source(caller, {.name = {}, .file = next.location.path, .ceilings = {}});
+  if (!now) {
+    return std::unexpected(now.error());
+  }
+  Result<std::string> text = next.policy.launch.source->allow_unpinned ? Result<std::string>(now->text)
+                                                                       : with_version(*now, next.package->version);
+  if (!text || sha256_text(*text) != next.digest) {
+    return fail(Errc::launch_changed, "the policy changed while it was reviewed", next.location.path, "update again");
+  }
+  const Result<Counting> before = read_all(present_places(caller, next));
+  if (!before) {
+    return std::unexpected(before.error());
+  }
+  if (!before->record.empty()) {
+    if (const Status kept = keep(caller, next, *before); !kept) {
+      return std::unexpected(kept.error());
+    }
+  }
+  const Counting after{formats::write_package_record(*next.package), formats::write_snapshot(snapshot), {}};
+  LoadedPolicy present = *now;
+  present.location = next.location;
+  if (const Status switched = switch_to(caller, present, next, *before, after); !switched) {
+    return std::unexpected(switched.error());
+  }
+  return StoredSnapshot{present_places(caller, next).snapshot, sha256_text(after.snapshot)};
+}
+
+Result<RolledBack> roll_back(const Caller& caller, const PolicyChoice& choice) {
+  const Result<LoadedPolicy> loaded = load_with_source(caller, choice);
+  if (!loaded) {
+    return std::unexpected(loaded.error());
+  }
+  const Places kept = kept_places(caller, *loaded);
+  const Result<Counting> after = read_all(kept);
+  if (!after) {
+    return std::unexpected(after.error());
+  }
+  if (after->record.empty()) {
+    return fail(Errc::launch_failed, "there is nothing to go back to: this policy was not updated yet",
+                loaded->location.path);
+  }
+  Result<PackageRecord> record = formats::read_package_record(after->record, kept.record);
+  if (!record) {
+    return std::unexpected(record.error());
+  }
+  const policy::Source& source = *loaded->policy.launch.source;
+  if (record->package != source.package || record->kind != source.kind) {
+    return fail(Errc::launch_failed, text::cat("what is kept is of another package, ", shown(*record)),
+                place_in(loaded->policy, source.position));
+  }
+  if (!after->snapshot.empty()) {
+    if (const auto read = formats::read_snapshot(after->snapshot, kept.snapshot); !read) {
+      return std::unexpected(read.error());
+    }
+  }
+  RolledBack out{policy::spelled(source), shown(*record), true};
+  if (record->kind == policy::Source::Kind::npm) {
+    out.installed = check_store(caller, *record, TreeCheck::quick, "").has_value();
+  }
+  Result<LoadedPolicy> next = moved(*loaded, std::move(*record));
+  const Result<Counting> before = read_all(present_places(caller, *loaded));
+  if (!next || !before) {
+    return std::unexpected(next ? before.error() : next.error());
+  }
+  if (const Status switched = switch_to(caller, *loaded, *next, *before, *after); !switched) {
+    return std::unexpected(switched.error());
+  }
+  if (const Status turned = keep(caller, *loaded, *before); !turned) {
+    return std::unexpected(turned.error());
+  }
+  return out;
+}
+
+}  // namespace cordon::app

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// launch.source as text: "name@version" of a registry, "image@sha256:…", and when one of these names a single content.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/policy/policy.hpp"
+
+namespace cordon::policy {
+
+// "npm", "pypi" or "oci".
+std::string_view name(Source::Kind kind);
+
+// A name and what stands behind the "@"; the version may be empty.
+struct PackageName {
+  std::string package = {};
+  std::string version = {};
+  bool operator==(const PackageName&) const = default;
+};
+
+// "pkg", "@scope/pkg", each with "@1.2.3", "@latest" or "@^1". Nothing for what npm would fetch from elsewhere (a URL,
+// a folder, git, an alias), and for names that the registry does not know.
+std::optional<PackageName> read_npm_name(std::string_view text);
+// "image@sha256:…", with or without a registry and a tag before the "@".
+std::optional<PackageName> read_image_name(std::string_view text);
+
+// "1.2.3", "1.2.3-beta.1", "1.2.3+build": one version and no range or tag.
+bool is_exact_version(std::string_view text);
+
+// Does it name one content for good?
+bool is_pinned(const Source& source);
+
+// As it stands in a policy: "pkg@1.2.3"; without a version the name alone.
+std::string spelled(const Source& source);
+
+}  // namespace cordon::policy

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/policy/source.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace cordon::policy;
+
+TEST_CASE("names of the registry are told from what is fetched from elsewhere") {
+  CHECK(read_npm_name("pkg") == PackageName{"pkg", ""});
+  CHECK(read_npm_name("pkg@1.2.3") == PackageName{"pkg", "1.2.3"});
+  CHECK(read_npm_name("@scope/pkg@latest") == PackageName{"@scope/pkg", "latest"});
+  CHECK(read_npm_name("@scope/pkg") == PackageName{"@scope/pkg", ""});
+  CHECK(read_npm_name("pkg@^1.2 || >=2") == PackageName{"pkg", "^1.2 || >=2"});
+  for (const char* other : {"",
+                            "@",
+                            "@scope",
+                            "@scope/",
+                            "/pkg",
+                            "./pkg",
+                            "../pkg",
+                            "a/b",
+                            "pkg@",
+                            "pkg@file:x",
+                            "pkg@npm:other@1",
+                            "pkg@github:a/b",
+                            "git+https://x/y",
+                            "https://x/y.tgz",
+                            "-g",
+                            "--prefix=/",
+                            "pkg@-g",
+                            "a b",
+                            "pkg@1\n",
+                            ".a",
+                            "node_modules"}) {
+    CAPTURE(other);
+    CHECK_FALSE(read_npm_name(other));
+  }
+  CHECK_FALSE(read_npm_name(std::string(215, 'a')));
+}
+
+TEST_CASE("an image is named by its digest") {
+  const std::string digest = "sha256:" + std::string(64, 'a');
+  CHECK(read_image_name("ghcr.io/o/i:1@" + digest) == PackageName{"ghcr.io/o/i:1", digest});
+  CHECK(read_image_name("img") == PackageName{"img", ""});
+  for (const std::string& other :
+       {std::string("@") + digest, std::string("--privileged@") + digest, "i@sha256:" + std::string(63, 'a'),
+        "i@sha256:" + std::string(64, 'A'), "a b@" + digest}) {
+    CAPTURE(other);
+    CHECK_FALSE(read_image_name(other));
+  }
+}
+
+TEST_CASE("one version is not a range and not a tag") {
+  for (const char* exact : {"1.2.3", "0.0.1", "2026.8.31", "1.2.3-beta.1", "1.2.3+b.1", "1.2.3-a+b"}) {
+    CAPTURE(exact);
+    CHECK(is_exact_version(exact));
+  }
+  for (const char* other :
+       {"", "1", "1.2", "v1.2.3", "^1.2.3", "1.2.x", "latest", "1.2.3 || 2.0.0", "01.2.3", "1.2.3-", "1.2.3+"}) {
+    CAPTURE(other);
+    CHECK_FALSE(is_exact_version(other));
+  }
+}

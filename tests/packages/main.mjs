@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// install, run, update and rollback of npm packages, against a registry of our own on loopback.
+// node main.mjs --cordon FILE [--filter TEXT]
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { Registry, serverFiles } from './registry.mjs';
+
+const { values: options } = parseArgs({ options: { cordon: { type: 'string' }, filter: { type: 'string', default: '' } } });
+
+const root = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'cordon-packages-')));
+let passed = 0;
+let failed = 0;
+let worlds = 0;
+
+class World {
+  constructor(registry) {
+    this.folder = path.join(root, String(++worlds));
+    this.registry = registry;
+    this.policy = path.join(this.folder, 's.yaml');
+    mkdirSync(path.join(this.folder, 'home'), { recursive: true });
+    this.npmrc(`registry=${registry.url}\n`);
+    this.data = path.join(this.folder, 'home/.local/share');
+  }
+
+  npmrc(text) { writeFileSync(path.join(this.folder, 'home/.npmrc'), text); }
+
+  write(source, more = '') {
+    writeFileSync(this.policy, `version: 1\nserver: s\nlaunch:\n  source: ${source}\n  command: [srv]\ncatalog: {accept_unattended: true}\n${more}`);
+  }
+
+  get env() {
+    return { PATH: process.env.PATH, HOME: path.join(this.folder, 'home'), XDG_DATA_HOME: this.data };
+  }
+
+  start(...words) {
+    const child = spawn(options.cordon, words, { env: this.env, stdio: ['pipe', 'pipe', 'pipe'] });
+    child.text = '';
+    child.stderr.on('data', (data) => { child.text += data; });
+    child.done = new Promise((resolve) => child.once('close', (status, signal) => resolve({ status, signal, text: child.text })));
+    return child;
+  }
+
+  async cordon(...words) {
+    const child = this.start(...words);
+    child.stdin.end();
+    child.stdout.on('data', (data) => { child.text += data; });
+    return child.done;
+  }
+
+  install() { return this.cordon('install', '--policy', this.policy); }
+  review() { return this.cordon('review', '--policy', this.policy, '--accept-all', '--reviewer', 't'); }
+
+  // The names of the tools that a client is shown, or the message of the error.
+  async tools() {
+    const child = this.start('run', '--policy', this.policy);
+    const send = (message) => child.stdin.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n');
+    child.stdin.on('error', () => {});
+    send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } } });
+    let out = '';
+    const answer = await new Promise((resolve) => {
+      child.stdout.on('data', (data) => {
+        out += data;
+        for (let end; (end = out.indexOf('\n')) >= 0; out = out.slice(end + 1)) {
+          const message = JSON.parse(out.slice(0, end));
+          if (message.error) resolve(message.error.message);
+          else if (message.id === 1) {
+            send({ method: 'notifications/initialized' });
+            send({ id: 2, method: 'tools/list' });
+          } else if (message.id === 2) resolve(message.result.tools.map((tool) => tool.name));
+        }
+      });
+      child.once('close', () => resolve(`ended: ${child.text}`));
+    });
+    child.stdin.end();
+    await child.done;
+    return answer;
+  }
+
+  get store() { return path.join(this.data, 'mcp-cordon/packages/npm'); }
+  stored() { return existsSync(this.store) ? readdirSync(this.store).sort() : []; }
+}
+
+async function test(name, body) {
+  if (!name.includes(options.filter)) return;
+  const registry = await new Registry().start();
+  registry.publish({ name: 'dep', version: '1.0.0' }, { 'index.js': 'module.exports = 1;\n' });
+  registry.publish({ name: 'srv', version: '1.0.0', bin: 'index.js', dependencies: { dep: '^1.0.0' } }, serverFiles(['one'], "require('dep');"));
+  try {
+    await body(new World(registry), registry);
+    ++passed;
+    console.log(`ok   ${name}`);
+  } catch (error) {
+    ++failed;
+    console.log(`FAIL ${name}\n${error.stack}`);
+  } finally {
+    await registry.stop();
+  }
+}
+
+function fine(result) { assert.equal(result.status, 0, result.text); return result; }
+function refused(result, ...texts) {
+  assert.notEqual(result.status, 0, result.text);
+  for (const text of texts) assert.ok(result.text.includes(text), `'${text}' is not in: ${result.text}`);
+}
+
+// Without a sandbox nothing can be installed.
+{
+  const registry = await new Registry().start();
+  const world = new World(registry);
+  world.write('{npm: "none@1.0.0"}');
+  const { text } = await world.install();
+  await registry.stop();
+  if (text.includes('unsupported_isolation') && process.env.CORDON_REQUIRE_SANDBOX !== '1') {
+    console.log(`[skip] packages: ${text}`);
+    process.exit(77);
+  }
+}
+
+await test('nothing runs before it is installed, and everything runs without a registry afterwards', async (world, registry) => {
+  world.write('{npm: "srv@1.0.0"}');
+  const before = await world.cordon('capture', '--policy', world.policy, '-o', '-');
+  refused(before, 'launch_failed', 'is not installed', 'mcp-cordon install');
+  assert.equal(registry.requests.length, 0);
+  fine(await world.install());
+  fine(await world.review());
+  await registry.stop();
+  assert.deepEqual(await world.tools(), ['one']);
+  fine(await world.cordon('check', '--deep', world.policy));
+  fine(await world.cordon('diff', '--policy', world.policy, '--exit-code'));
+  await registry.start();
+});
+
+await test('a review installs what is not there, and an open version becomes exact', async (world) => {
+  world.write('{npm: srv}  # which one?');
+  fine(await world.review());
+  assert.ok(readFileSync(world.policy, 'utf8').includes('source: {npm: srv@1.0.0}  # which one?'));
+  assert.deepEqual(await world.tools(), ['one']);
+});
+
+await test('allow_unpinned leaves the version open and starts what was recorded', async (world, registry) => {
+  world.write('{npm: "srv@^1", allow_unpinned: true}');
+  fine(await world.review());
+  registry.publish({ name: 'srv', version: '1.1.0', bin: 'index.js' }, serverFiles(['one', 'two']));
+  fine(await world.install());
+  assert.deepEqual(await world.tools(), ['one']);
+  assert.ok(readFileSync(world.policy, 'utf8').includes('srv@^1'));
+});
+
+await test('bytes that are not those of the digest are refused', async (world, registry) => {
+  registry.packages.get('dep').get('1.0.0').bytes = Buffer.concat([registry.packages.get('dep').get('1.0.0').bytes, Buffer.from('x')]);
+  world.write('{npm: "srv@1.0.0"}');
+  refused(await world.install(), 'EINTEGRITY');
+  assert.deepEqual(world.stored(), []);
+});
+
+await test('other bytes and digests under the same version are refused where the lock file was recorded', async (world, registry) => {
+  world.write('{npm: "srv@1.0.0"}');
+  fine(await world.review());
+  registry.publish({ name: 'dep', version: '1.0.0' }, { 'index.js': 'module.exports = 2;\n' });
+  // What is installed stays.
+  fine(await world.install());
+  assert.deepEqual(await world.tools(), ['one']);
+  // A second machine with the same record.
+  rmSync(world.data, { recursive: true });
+  refused(await world.install(), 'EINTEGRITY');
+  assert.deepEqual(world.stored(), []);
+});
+
+await test('without a record, other contents are another launch', async (world, registry) => {
+  world.write('{npm: "srv@1.0.0"}');
+  fine(await world.review());
+  registry.publish({ name: 'dep', version: '1.0.0' }, { 'index.js': 'module.exports = 2;\n' });
+  rmSync(path.join(world.folder, 's.lock.json'));
+  fine(await world.install());
+  const answer = await world.tools();
+  assert.match(answer, /^launch_changed: .*the packages below npm:srv@1\.0\.0 changed/);
+  const diff = await world.cordon('diff', '--policy', world.policy, '--exit-code');
+  assert.equal(diff.status, 1, diff.text);
+  assert.match(diff.text, /lock/);
+});
+
+await test('a changed file of the store is refused, and an installation mends it', async (world) => {
+  world.write('{npm: "srv@1.0.0"}');
+  fine(await world.review());
+  const file = path.join(world.store, world.stored()[0], 'tree/node_modules/dep/index.js');
+  chmodSync(file, 0o644);
+  writeFileSync(file, 'module.exports = 3;\n');
+  assert.match(await world.tools(), /^launch_changed: /);
+  refused(await world.cordon('check', '--deep', world.policy), 'launch_changed: '.slice(0, 0), 'not those that were recorded');
+  fine(await world.install());
+  assert.deepEqual(await world.tools(), ['one']);
+});
+
+await test('without a registry the error says so, and what is there stays', async (world, registry) => {
+  world.write('{npm: "srv@1.0.0"}');
+  fine(await world.review());
+  await registry.stop();
+  const other = path.join(world.folder, 'other.yaml');
+  writeFileSync(other, 'version: 1\nserver: o\nlaunch: {source: {npm: "dep@1.0.0"}, command: [dep]}\n');
+  refused(await world.cordon('install', '--policy', other), 'the registry cannot be reached');
+  assert.equal(world.stored().length, 1);
+  assert.deepEqual(await world.tools(), ['one']);
+  await registry.start();
+});
+
+await test('a version or package that is not there is named', async (world) => {
+  world.write('{npm: "srv@9.9.9"}');
+  refused(await world.install(), 'no such version');
+  world.write('{npm: "none@1.0.0"}');
+  refused(await world.install(), 'no such package');
+});
+
+await test('a package without a strong digest is refused', async (world, registry) => {
+  registry.publish({ name: 'dep', version: '1.0.1' }, { 'index.js': '' }, { integrity: undefined });
+  world.write('{npm: "srv@1.0.0"}');
+  refused(await world.install(), 'has no sha512 digest');
+  assert.deepEqual(world.stored(), []);
+});
+
+const scripted = (registry) =>
+  registry.publish(
+    { name: 'srv', version: '2.0.0', bin: 'index.js', scripts: { install: 'node made.js' } },
+    {
+      ...serverFiles(['one'], "const made = require('node:fs').existsSync(__dirname + '/made');").valueOf(),
+      'made.js': `const http = require('node:http');
+const done = (text) => require('node:fs').writeFileSync('made', text + JSON.stringify(Object.keys(process.env).filter((name) => name.includes('_auth'))));
+http.get('${registry.url}dep', () => done('reached')).on('error', () => done('alone'));
+`,
+    },
+  );
+
+await test('no script runs, and what would have run is named', async (world, registry) => {
+  scripted(registry);
+  world.write('{npm: "srv@2.0.0"}');
+  const installed = fine(await world.install());
+  assert.match(installed.text, /srv would run scripts of its own/);
+  assert.ok(!existsSync(path.join(world.store, world.stored()[0], 'tree/node_modules/srv/made')));
+});
+
+await test('an allowed script runs without network and token', async (world, registry) => {
+  scripted(registry);
+  world.npmrc(`registry=${registry.url}\n//127.0.0.1:${registry.port}/:_authToken=secret\n`);
+  world.write('{npm: "srv@2.0.0", scripts: {allow: [srv]}}');
+  fine(await world.install());
+  assert.equal(readFileSync(path.join(world.store, world.stored()[0], 'tree/node_modules/srv/made'), 'utf8'), 'alone[]');
+  fine(await world.review());
+  assert.deepEqual(await world.tools(), ['one']);
+});
+
+await test('the token goes to the registry and nowhere else', async (world, registry) => {
+  const other = await new Registry().start();
+  other.publish({ name: 'dep', version: '1.0.0' }, { 'index.js': '' });
+  registry.publish({ name: 'dep', version: '1.0.0' }, { 'index.js': '' }, { tarball: `${other.url}dep/-/dep-1.0.0.tgz` });
+  world.npmrc(`registry=${registry.url}\n//127.0.0.1:${registry.port}/:_authToken=secret-token\n`);
+  world.write('{npm: "srv@1.0.0"}');
+  const result = await world.install();
+  refused(result, 'cannot be reached');
+  assert.ok(!result.text.includes('secret-token'));
+  assert.ok(registry.requests.some((request) => request.authorization === 'Bearer secret-token'));
+  assert.equal(other.requests.length, 0);
+  assert.deepEqual(world.stored(), []);
+  await other.stop();
+});
+
+await test('two installations at once wait for each other', async (world) => {
+  world.write('{npm: "srv@1.0.0"}');
+  const both = await Promise.all([world.install(), world.install()]);
+  both.forEach(fine);
+  assert.equal(world.stored().length, 1);
+  fine(await world.cordon('check', '--deep', world.policy));
+});
+
+for (const signal of ['SIGTERM', 'SIGKILL']) {
+  await test(`an installation that ${signal} ends leaves the store as it was`, async (world, registry) => {
+    world.write('{npm: "srv@1.0.0"}');
+    registry.held = 'dep';
+    const child = world.start('install', '--policy', world.policy);
+    while (!registry.requests.some((request) => request.url.endsWith('dep-1.0.0.tgz'))) {
+      await new Promise((resolve) => registry.server.once('request', () => setImmediate(resolve)));
+    }
+    child.kill(signal);
+    const ended = await child.done;
+    assert.ok(ended.status !== 0, ended.text);
+    assert.deepEqual(world.stored().filter((name) => !name.startsWith('.new-')), []);
+    registry.held = null;
+    fine(await world.install());
+    assert.equal(world.stored().length, 1);
+  });
+}
+
+// Mounting takes root.
+if (process.getuid() !== 0) console.log('[skip] a full disk is named, and the store stays: not root');
+else await test('a full disk is named, and the store stays', async (world) => {
+  mkdirSync(world.data, { recursive: true });
+  world.write('{npm: "srv@1.0.0"}');
+  // A mount namespace of its own, with a data folder of half a megabyte.
+  const script = `mount -t tmpfs -o size=256k,mode=700 none ${world.data} && ${options.cordon} install --policy ${world.policy}; status=$?; ls -A ${world.data}/mcp-cordon/packages/npm; exit $status`;
+  const done = spawnSync('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script], { env: world.env, encoding: 'utf8' });
+  assert.notEqual(done.status, 0, done.stderr);
+  assert.match(done.stderr, /disk is full|No space left/);
+  assert.equal(done.stdout.trim(), '');
+});
+
+await test('an update counts once it is accepted, and a rollback goes back', async (world, registry) => {
+  world.write('{npm: "srv@1.0.0"}');
+  fine(await world.review());
+  registry.publish({ name: 'srv', version: '1.1.0', bin: 'index.js' }, serverFiles(['one', 'two']));
+  fine(await world.cordon('update', '--policy', world.policy, '--accept-all', '--reviewer', 't'));
+  assert.ok(readFileSync(world.policy, 'utf8').includes('srv@1.1.0'));
+  assert.deepEqual(await world.tools(), ['one', 'two']);
+  fine(await world.cordon('rollback', '--policy', world.policy));
+  assert.ok(readFileSync(world.policy, 'utf8').includes('srv@1.0.0'));
+  await registry.stop();
+  assert.deepEqual(await world.tools(), ['one']);
+  fine(await world.cordon('rollback', '--policy', world.policy));
+  assert.deepEqual(await world.tools(), ['one', 'two']);
+  refused(await world.cordon('update', '--policy', world.policy, '1.0.0', '--accept-all', '--reviewer', 't'), 'cannot be reached');
+  assert.deepEqual(await world.tools(), ['one', 'two']);
+  await registry.start();
+});
+
+await test('a rollback without an update says so', async (world) => {
+  world.write('{npm: "srv@1.0.0"}');
+  fine(await world.review());
+  refused(await world.cordon('rollback', '--policy', world.policy), 'nothing to go back to');
+});
+
+await test('another version in the policy alone is not started', async (world) => {
+  world.write('{npm: "srv@1.0.0"}');
+  fine(await world.review());
+  world.write('{npm: "srv@1.1.0"}');
+  assert.match(await world.tools(), /^launch_failed: .*the policy wants srv@1\.1\.0/);
+});
+
+await test('a write grant of the store is refused', async (world) => {
+  world.write('{npm: "srv@1.0.0"}');
+  fine(await world.install());
+  world.write('{npm: "srv@1.0.0"}', `isolation: {filesystem: {write: [{path: "${world.store}", reason: test}]}}\n`);
+  refused(await world.cordon('capture', '--policy', world.policy, '-o', '-'), 'policy_invalid', 'decides what the next launch does');
+});
+
+rmSync(root, { recursive: true, force: true });
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed || !passed ? 1 : 0);
