@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// base: what every other folder may use. No MCP, no third party but nettle (hash.cpp).
+// base: what every other folder may use. No MCP, no third party but nettle (hash.cpp) and RE2 (regex.cpp).
 // Start reading here: errors are values, and this file holds the one vocabulary of failures (docs/errors.md).
 
 #include <cstdint>

@@ -25,7 +25,7 @@ find src -name '*.[ch]pp' | LC_ALL=C sort | xargs awk '
 
     # library: the header that marks it, where it may stand, in how many files (0: any number)
     library("^simdjson", "src/core/json/", 1)
-    library("^re2/", "src/core/", 1)
+    library("^re2/", "src/base/", 1)
     library("^yaml-cpp/", "src/formats/", 1)
     library("^idn2\\.h", "src/egress/", 1)
     library("^libpsl\\.h", "src/egress/", 1)
