@@ -218,7 +218,7 @@ Policy policy_of(const Ceiling& ceiling) {
       strictest = std::max(strictest, action);
     }
   }
-  out.tools.rules.push_back({{"*"}, strictest, {}});
+  out.tools.rules.push_back({.tools = {"*"}, .action = strictest});
   choose<AuditArguments>(ceiling, "audit.arguments", out.audit_arguments,
                          {{"none", AuditArguments::none}, {"digest", AuditArguments::digest}}, AuditArguments::full);
   return out;

@@ -72,10 +72,11 @@ void Session::Impl::refuse_call(const Message& message, Errc code, std::string b
   json::Writer meta;
   meta.begin_object().key("dev.mcp-cordon/refusal").begin_object().member("type", name(code));
   meta.end_object().end_object();
-  const std::string text = text::cat(
-      "mcp-cordon refused this call (", name(code), "): ", detail,
-      code == Errc::timed_out ? ". The tool was not run; the call may be tried again."
-                              : ". The tool was not run. Only a person can change this, outside of this session.");
+  const std::string text =
+      text::cat("mcp-cordon refused this call (", name(code), "): ", detail,
+                code == Errc::timed_out || code == Errc::rate_limited
+                    ? ". The tool was not run; the call may be tried again."
+                    : ". The tool was not run. Only a person can change this, outside of this session.");
   const Era era = message.modern() ? Era::stateless : Era::handshake;
   to_client(wire::result_line(*message.id, wire::refusal_result(text, meta.take(), era)));
 }
@@ -131,8 +132,16 @@ void Session::Impl::decide_call(Message message) {
     refuse_call(message, Errc::tool_blocked, "--read-only", "this session is read-only and the tool is not");
     return;
   }
+  if (refuse_by_schema(message, *tool)) {
+    return;
+  }
   if (verdict.action == policy::Action::block || verdict.action == policy::Action::confirm) {
     refuse_by_policy(message, name, verdict);
+    return;
+  }
+  Outstanding outstanding;
+  outstanding.tool = name;
+  if (!admit_by_limits(message, outstanding)) {
     return;
   }
   const bool flagged = tool->flagged || verdict.action == policy::Action::flag;
@@ -140,8 +149,6 @@ void Session::Impl::decide_call(Message message) {
     notice_once(text::cat("a call to '", text::printable(name, 100), "' passed and is flagged"));
   }
   record_call(message, flagged ? "flag" : "allow", std::nullopt, verdict.because, tool);
-  Outstanding outstanding;
-  outstanding.tool = name;
   outstanding.flagged = flagged;
   forward_request(std::move(message), std::move(outstanding));
 }

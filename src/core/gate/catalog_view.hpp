@@ -31,6 +31,7 @@ struct ToolView {
   bool reviewed_read = false;                       // class `read`, set by a person
   std::optional<Errc> refusal = {};  // the pin refuses calls: tool_changed, or tool_not_reviewed for hidden ones
   bool flagged = false;              // passes by a `flag` of the pin; results are marked
+  bool served_as_pinned = false;     // the live definition differs: arguments are held against the reviewed schema
   policy::Verdict verdict = {};      // of the rules and effects, once the pin lets it pass
   std::string interface = {};        // the `ui://` resource that it may show, and the digest of its content
   std::string interface_digest = {};

@@ -266,6 +266,7 @@ void Session::Impl::forward_request(Message message, Outstanding outstanding) {
       progress_tokens_.insert(std::move(*id));
     }
   }
+  set_answer_deadline(outstanding);
   outstanding_.emplace(*message.id, std::move(outstanding));
   to_server(client_line(std::move(message)));
 }

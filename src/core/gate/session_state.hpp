@@ -27,7 +27,9 @@
 #include "core/gate/catalog_view.hpp"
 #include "core/gate/handshake.hpp"
 #include "core/gate/item_view.hpp"
+#include "core/gate/limits.hpp"
 #include "core/gate/list_walk.hpp"
+#include "core/gate/reviewed_schemas.hpp"
 #include "core/gate/session.hpp"
 #include "core/gate/variable_view.hpp"
 #include "core/wire/line_reader.hpp"
@@ -77,6 +79,9 @@ class Session::Impl {
     bool acknowledged = false;                   // of a subscription: told once
     bool ended = false;                          // of a subscription: its end was told once
     std::optional<Id> progress_token = {};
+    RuleIndexes limits = {};  // of a call: the rules whose limits it counts for
+    std::optional<std::int64_t> answer_ms = {};
+    std::optional<Instant> answer_by = {};
   };
   enum class Own : std::uint8_t { list, discover };
   struct OwnRequest {
@@ -159,6 +164,14 @@ class Session::Impl {
   void refuse_call(const Message& message, Errc code, std::string because, std::string detail);
   void record_call(const Message& message, std::string_view decision, std::optional<Errc> reason,
                    std::string_view because, const ToolView* tool);
+
+  // call_conditions.cpp
+  void make_schemas_ready();
+  bool refuse_by_schema(const Message& message, const ToolView& tool);
+  bool admit_by_limits(const Message& message, Outstanding& outstanding);
+  void set_answer_deadline(Outstanding& request) const;
+  void tick_answers();
+  std::optional<Instant> next_answer_deadline() const;
 
   // items.cpp
   void on_prompt(Message message);
@@ -272,6 +285,8 @@ class Session::Impl {
   std::array<Learning, catalog::kListKinds.size()> lists_;
   std::optional<CatalogView> view_;                                            // of the tools
   std::array<std::optional<ItemListView>, catalog::kListKinds.size()> items_;  // of the rest
+  ReviewedSchemas schemas_;
+  CallLimits limits_of_calls_;
   std::set<std::string> subscribed_;                                           // resources, in the handshake era
   std::set<std::string> recorded_drift_;
   bool identity_blocked_ = false;  // sticky: calls are refused for the rest of the process

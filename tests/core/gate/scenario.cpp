@@ -6,6 +6,7 @@
 #include <deque>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <sstream>
 
 #include "base/text.hpp"
@@ -161,7 +162,10 @@ class Runner {
       config_.policy.tools.effects[*policy::effect_from_name(parts[0])] = *policy::action_from_name(parts[1]);
     } else if (verb == "rule") {
       const auto parts = text::split(rest, '=');
-      config_.policy.tools.rules.push_back({{std::string(parts[0])}, policy::action_from_name(parts[1]), {}});
+      config_.policy.tools.rules.push_back(
+          {.tools = {std::string(parts[0])}, .action = policy::action_from_name(parts[1])});
+    } else if (verb == "limit") {
+      limit(line, text::split(rest, ' '));
     } else if (verb == "drift") {
       set_drift(line, rest);
     } else if (verb == "set") {
@@ -243,6 +247,26 @@ class Runner {
     return true;
   }
 
+  // GLOB KIND=N …: a rule that only adds limits.
+  void limit(int line, const std::vector<std::string_view>& parts) {
+    policy::Rule rule;
+    rule.tools = {std::string(parts[0])};
+    for (const std::string_view part : std::span(parts).subspan(1)) {
+      const auto pair = text::split(part, '=');
+      const auto value = static_cast<std::uint32_t>(number(pair[1]));
+      if (pair[0] == "per_minute") {
+        rule.calls_per_minute = value;
+      } else if (pair[0] == "in_flight") {
+        rule.calls_in_flight = value;
+      } else if (pair[0] == "timeout") {
+        rule.answer_timeout_seconds = value;
+      } else {
+        problem(line, "unknown limit");
+      }
+    }
+    config_.policy.tools.rules.push_back(std::move(rule));
+  }
+
   void set_drift(int line, const std::string& rest) {
     const auto parts = text::split(rest, '=');
     const std::string_view value = parts[1];
@@ -256,6 +280,8 @@ class Runner {
       drift.added = action;
     } else if (parts[0] == "changed") {
       drift.changed = action;
+    } else if (parts[0] == "changed-schema") {
+      drift.changed_schema = action;
     } else if (parts[0] == "cosmetic") {
       drift.cosmetic = action;
     } else if (parts[0] == "instructions") {
@@ -284,6 +310,10 @@ class Runner {
       config_.policy.catalog.max_tools = value;
     } else if (parts[0] == "read_only") {
       config_.read_only = value != 0;
+    } else if (parts[0] == "schema") {
+      config_.policy.tools.schema = policy::SchemaCheck::enforce;
+    } else if (parts[0] == "answer_timeout") {
+      config_.policy.messages.answer_timeout_seconds = static_cast<std::uint32_t>(value);
     } else if (parts[0] == "arguments") {
       config_.policy.audit_arguments = policy::AuditArguments::full;
     } else {
