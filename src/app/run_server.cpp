@@ -220,6 +220,7 @@ gate::SessionConfig RunCase::session_config(const std::optional<Error>& failure)
     config.launch_failure = failure;
   } else {
     config.snapshot = std::move(snapshot_.snapshot);
+    config.secrets = planned_->prepared.secrets;
     config.known_values = known_values(loaded_->policy, planned_->prepared);
     config.facts = facts_summary(loaded_->policy, planned_->plan);
   }

@@ -18,11 +18,10 @@ bool wants_inputs(const policy::Policy& policy) {
          policy.catalog.drift.changed_schema == DriftAction::pinned;
 }
 
-std::optional<Error> judged(const schema::Schema& schema, const Value& value, schema::Reading reading,
-                            std::string_view what) {
-  const schema::Finding finding = schema.check(value, reading);
-  const std::string place =
-      finding.place.empty() ? std::string(what) : text::cat(what, " at ", text::printable(finding.place, 200));
+std::optional<Error> judged(const schema::Schema& schema, const Value& arguments) {
+  const schema::Finding finding = schema.check(arguments, schema::Reading::unambiguous);
+  const std::string place = finding.place.empty() ? std::string("an argument")
+                                                  : text::cat("an argument at ", text::printable(finding.place, 200));
   switch (finding.outcome) {
     case schema::Outcome::fits:
       return std::nullopt;
@@ -36,7 +35,7 @@ std::optional<Error> judged(const schema::Schema& schema, const Value& value, sc
           Errc::message_ambiguous, text::cat(place, " is a number or text that programs read differently"), {}, {}};
     case schema::Outcome::too_complex:
       return Error{
-          Errc::argument_denied, text::cat(what, " takes too long to hold against the reviewed schema"), {}, {}};
+          Errc::argument_denied, "it takes too long to hold the arguments against the reviewed schema", {}, {}};
   }
   CORDON_ASSERT(false);
 }
@@ -78,7 +77,7 @@ std::optional<Error> ReviewedSchemas::refuse_arguments(std::string_view tool, co
   }
   const json::Document none = parse_own("{}");
   const bool given = arguments && !arguments.is(Kind::null);
-  return judged(*found->second, given ? arguments : none.root(), schema::Reading::unambiguous, "an argument");
+  return judged(*found->second, given ? arguments : none.root());
 }
 
 std::optional<Error> ReviewedSchemas::refuse_result(std::string_view tool, const Value& result) const {
@@ -88,17 +87,25 @@ std::optional<Error> ReviewedSchemas::refuse_result(std::string_view tool, const
     return std::nullopt;
   }
   if (!found->second) {
-    return Error{Errc::tool_blocked, "the reviewed output schema cannot be enforced", {}, {}};
+    return Error{Errc::message_malformed, "the reviewed output schema cannot be enforced", {}, {}};
   }
   const Value content = result.find("structuredContent");
   if (!content) {
-    return Error{Errc::tool_blocked, "the result lacks the structured content of the reviewed output schema", {}, {}};
+    return Error{
+        Errc::message_malformed, "the result lacks the structured content of the reviewed output schema", {}, {}};
   }
-  auto refusal = judged(*found->second, content, schema::Reading::exact, "the structured content");
-  if (refusal) {
-    refusal->code = Errc::tool_blocked;
+  const schema::Finding finding = found->second->check(content, schema::Reading::exact);
+  if (finding.outcome == schema::Outcome::fits) {
+    return std::nullopt;
   }
-  return refusal;
+  // Without the place: its names are the server's, and models read this.
+  return Error{
+      Errc::message_malformed,
+      finding.outcome == schema::Outcome::violates
+          ? text::cat("the structured content does not fit `", finding.keyword, "` of the reviewed output schema")
+          : std::string("the structured content cannot be held against the reviewed output schema"),
+      {},
+      {}};
 }
 
 }  // namespace cordon::gate

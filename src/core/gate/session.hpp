@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "base/mask.hpp"
 #include "base/time.hpp"
 #include "core/catalog/catalog.hpp"
 #include "core/gate/action.hpp"
@@ -31,6 +33,7 @@ struct SessionConfig {
   MacKey argument_key = {};                              // per installation, for digests of arguments in audit
   std::string version = {};                              // of mcp-cordon
   std::map<std::string, std::string> known_values = {};  // of catalog.variables, as far as the launch tells them
+  std::vector<NamedSecret> secrets = {};                 // values of this launch that results must not carry, if asked
   bool read_only = false;                                // run --read-only: only tools of reviewed effect `read` pass
 };
 

@@ -173,6 +173,10 @@ class Session::Impl {
   void tick_answers();
   std::optional<Instant> next_answer_deadline() const;
 
+  // answers.cpp
+  bool refuse_answer(const Message& message, const Outstanding& request);
+  std::string treated_line(Message message, std::string_view what, bool flagged);
+
   // items.cpp
   void on_prompt(Message message);
   void on_resource(Message message);

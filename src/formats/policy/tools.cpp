@@ -56,7 +56,9 @@ void read_glob(Faults& faults, const yaml::Node& node, policy::Rule& rule) {
 policy::Rule read_rule(Faults& faults, const yaml::Node& node) {
   policy::Rule rule;
   rule.position = node.position;
-  const Section section(faults, node, "tools.rules", {"tools", "action"}, {"arguments", "when", "calls_per_minute"});
+  const Section section(faults, node, "tools.rules",
+                        {"tools", "action", "calls_per_minute", "calls_in_flight", "answer_timeout_seconds"},
+                        {"arguments", "when"});
   if (const yaml::Member* globs = section.find("tools")) {
     if (const auto* items = read_list(faults, globs->value, "tools of a rule", ListEmptiness::refused)) {
       for (const yaml::Node& item : *items) {
@@ -66,10 +68,13 @@ policy::Rule read_rule(Faults& faults, const yaml::Node& node) {
   } else if (node.kind == yaml::Kind::mapping) {
     faults.add(node.position, "a rule names no tools", "write tools: [GLOB, ...], or [\"*\"] for all");
   }
+  read_limits(faults, section, rule);
   if (const yaml::Member* action = section.find("action")) {
     rule.action = read_action(faults, action->value, "action of a rule");
-  } else if (!section.has_faulty_key()) {
-    faults.unsupported(node.position, "a rule without action", "add action: allow, flag, confirm, block or hide");
+  } else if (!section.has_faulty_key() && !rule.calls_per_minute && !rule.calls_in_flight &&
+             !rule.answer_timeout_seconds && node.kind == yaml::Kind::mapping) {
+    faults.add(node.position, "a rule without action or limit does nothing",
+               "add action: allow, flag, confirm, block or hide, or a limit such as calls_per_minute");
   }
   return rule;
 }
@@ -83,7 +88,8 @@ policy::Tools read_tools(Faults& faults, const yaml::Node& node) {
     read_effects(faults, effects->value, tools);
   }
   section.fixed("annotations", "reviewed", {"server"});
-  section.fixed("schema", "off", {"enforce"});
+  section.choice<policy::SchemaCheck>("schema", tools.schema,
+                                      {{"off", policy::SchemaCheck::off}, {"enforce", policy::SchemaCheck::enforce}});
   if (const yaml::Member* rules = section.find("rules")) {
     if (const auto* items = read_list(faults, rules->value, "tools.rules", ListEmptiness::allowed)) {
       for (const yaml::Node& item : *items) {

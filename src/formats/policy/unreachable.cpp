@@ -69,11 +69,13 @@ void check_unreachable(Faults& faults, const std::vector<policy::Rule>& rules) {
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const policy::Rule& rule = rules[i];
     std::size_t last_cover = 0;
-    const bool shadowed = !rule.tools.empty() && std::ranges::all_of(rule.tools, [&](const std::string& glob) {
-      const std::size_t cover = earlier.find(glob);
-      last_cover = std::max(last_cover, cover);
-      return cover != 0;
-    });
+    // One without an action decides nothing: its limits hold wherever it stands.
+    const bool shadowed =
+        rule.action && !rule.tools.empty() && std::ranges::all_of(rule.tools, [&](const std::string& glob) {
+          const std::size_t cover = earlier.find(glob);
+          last_cover = std::max(last_cover, cover);
+          return cover != 0;
+        });
     if (earlier.exhausted()) {
       faults.add(rule.position, "the rules from here on are too many to be checked against the earlier ones",
                  "use fewer rules, or globs that begin with plain text");

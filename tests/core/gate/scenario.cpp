@@ -295,6 +295,11 @@ class Runner {
     }
   }
 
+  static policy::Results::Treatment treatment(std::string_view name) {
+    using Treatment = policy::Results::Treatment;
+    return name == "off" ? Treatment::off : name == "flag" ? Treatment::flag : Treatment::strip;
+  }
+
   void set(int line, const std::string& rest) {
     const auto parts = text::split(rest, '=');
     const std::size_t value = number(parts[1]);
@@ -310,6 +315,18 @@ class Runner {
       config_.policy.catalog.max_tools = value;
     } else if (parts[0] == "read_only") {
       config_.read_only = value != 0;
+    } else if (parts[0] == "hidden_text") {
+      config_.policy.results.hidden_text = treatment(parts[1]);
+    } else if (parts[0] == "terminal_escapes") {
+      config_.policy.results.terminal_escapes = treatment(parts[1]);
+    } else if (parts[0] == "secrets") {
+      config_.policy.results.secrets =
+          parts[1] == "redact" ? policy::Results::Secrets::redact : policy::Results::Secrets::flag;
+      config_.secrets = {{"TOKEN", "correct horse"}};
+    } else if (parts[0] == "output_schema") {
+      config_.policy.results.structured = policy::SchemaCheck::enforce;
+    } else if (parts[0] == "result_bytes") {
+      config_.policy.results.max_bytes = value;
     } else if (parts[0] == "schema") {
       config_.policy.tools.schema = policy::SchemaCheck::enforce;
     } else if (parts[0] == "answer_timeout") {
