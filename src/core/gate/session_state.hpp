@@ -291,7 +291,7 @@ class Session::Impl {
   std::array<std::optional<ItemListView>, catalog::kListKinds.size()> items_;  // of the rest
   ReviewedSchemas schemas_;
   CallLimits limits_of_calls_;
-  std::set<std::string> subscribed_;                                           // resources, in the handshake era
+  std::set<std::string> subscribed_;  // resources, in the handshake era
   std::set<std::string> recorded_drift_;
   bool identity_blocked_ = false;  // sticky: calls are refused for the rest of the process
   std::deque<Message> early_;      // what a client that does not wait for its handshake sent after `initialize`

@@ -31,21 +31,33 @@ bool in(const auto& ranges, char32_t point) {
   return std::ranges::any_of(ranges, [&](const Range& range) { return range.first <= point && point <= range.last; });
 }
 
-// The first bytes of the UTF-8 of all of the above and of the controls U+0080 to U+009F.
-bool leads(unsigned char byte) {
-  switch (byte) {
-    case 0xC2:
-    case 0xCD:
-    case 0xD8:
-    case 0xE1:
-    case 0xE2:
-    case 0xE3:
-    case 0xEF:
-    case 0xF0:
+// Does the UTF-8 of any of the above, or of a control from U+007F on, stand here? Told by its first three bytes.
+bool may_stand_at(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned next = byte(at + 1);
+  const unsigned third = byte(at + 2);
+  switch (byte(at)) {
+    case 0x7F:
     case 0xF3:
       return true;
+    case 0xC2:
+      return next == 0xAD || next < 0xA0;
+    case 0xCD:
+      return next == 0x8F;
+    case 0xD8:
+      return next == 0x9C;
+    case 0xE1:
+      return next == 0x85 || next == 0x9E || next == 0xA0;
+    case 0xE2:
+      return (next == 0x80 && ((third >= 0x8B && third <= 0x8F) || third >= 0xAA)) || (next == 0x81 && third >= 0xA0);
+    case 0xE3:
+      return next == 0x85 && third == 0xA4;
+    case 0xEF:
+      return next == 0xB8 || (next == 0xBB && third == 0xBF) || (next == 0xBE && third == 0xA0) || next == 0xBF;
+    case 0xF0:
+      return (next == 0x9B && third == 0xB2) || (next == 0x9D && third == 0x85);
     default:
-      return byte == 0x7F;
+      return false;
   }
 }
 
@@ -235,7 +247,7 @@ bool worth_a_look(std::string_view raw_json) {
     const std::size_t end = std::min(at + 8, raw_json.size());
     while (at < end) {
       const auto byte = static_cast<unsigned char>(raw_json[at]);
-      if (leads(byte)) {
+      if (byte >= 0x7F && may_stand_at(raw_json, at)) {
         return true;
       }
       if (byte == '\\') {

@@ -71,8 +71,8 @@ policy::Rule read_rule(Faults& faults, const yaml::Node& node) {
   read_limits(faults, section, rule);
   if (const yaml::Member* action = section.find("action")) {
     rule.action = read_action(faults, action->value, "action of a rule");
-  } else if (!section.has_faulty_key() && !rule.calls_per_minute && !rule.calls_in_flight &&
-             !rule.answer_timeout_seconds && node.kind == yaml::Kind::mapping) {
+  } else if (!section.has_faulty_key() && !section.find("calls_per_minute") && !section.find("calls_in_flight") &&
+             !section.find("answer_timeout_seconds") && node.kind == yaml::Kind::mapping) {
     faults.add(node.position, "a rule without action or limit does nothing",
                "add action: allow, flag, confirm, block or hide, or a limit such as calls_per_minute");
   }
