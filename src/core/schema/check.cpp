@@ -310,15 +310,18 @@ class Checker {
     return true;
   }
 
+  // A search through all members, which a big object makes a long one.
+  bool has(const Value& value, const std::string& name) {
+    return spend(1 + value.raw().size() / 1024) && static_cast<bool>(value.find(name));
+  }
+
   bool required(const Node& node, const Value& value) {
-    const auto has = [&](const std::string& name) {
-      return spend(1 + value.raw().size() / 1024) && static_cast<bool>(value.find(name));
-    };
-    if (!std::ranges::all_of(node.required, has)) {
+    const auto there = [&](const std::string& name) { return has(value, name); };
+    if (!std::ranges::all_of(node.required, there)) {
       return fails("required");
     }
     for (const auto& [name, needed] : node.dependent_required) {
-      if (value.find(name) && !std::ranges::all_of(needed, has)) {
+      if (has(value, name) && !std::ranges::all_of(needed, there)) {
         return fails("dependentRequired");
       }
     }
@@ -375,7 +378,7 @@ class Checker {
 
   bool dependents(const Node& node, const Value& value, Seen& seen) {
     return std::ranges::all_of(node.dependent_schemas, [&](const auto& dependent) {
-      return !value.find(dependent.first) || visit(dependent.second, value, &seen);
+      return !has(value, dependent.first) || visit(dependent.second, value, &seen);
     });
   }
 
