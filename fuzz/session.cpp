@@ -37,6 +37,12 @@ gate::SessionConfig config() {
   gate::SessionConfig config;
   config.policy.server = "fake";
   config.policy.messages = {.max_bytes = 4096, .max_depth = 16, .in_flight = 4};
+  config.policy.messages.answer_timeout_seconds = 30;
+  config.policy.tools.schema = policy::SchemaCheck::enforce;
+  config.policy.tools.rules.push_back({.tools = {"*"}, .calls_per_minute = 40, .calls_in_flight = 3});
+  config.policy.results.hidden_text = policy::Results::Treatment::strip;
+  config.policy.results.secrets = policy::Results::Secrets::redact;
+  config.policy.results.structured = policy::SchemaCheck::enforce;
   config.session_id = "t";
   config.snapshot.emplace();
   config.snapshot->server_info = R"({"name":"fake","version":"1"})";

@@ -240,6 +240,7 @@ gate::SessionConfig RunCase::session_config(const std::optional<Error>& failure)
     config.launch_failure = failure;
   } else {
     config.snapshot = std::move(snapshot_.snapshot);
+    config.secrets = planned_->prepared.secrets;
     config.known_values = known_values(loaded_->policy, planned_->prepared);
     config.view = server_view(planned_->plan, files_ ? &*files_ : nullptr);
     config.secrets = planned_->prepared.secrets;

@@ -54,6 +54,9 @@ void read_sections(Faults& faults, const Section& section, policy::Policy& polic
   if (const yaml::Member* messages = section.find("messages")) {
     policy.messages = read_messages(faults, messages->value);
   }
+  if (const yaml::Member* results = section.find("results")) {
+    policy.results = read_results(faults, results->value);
+  }
   if (const yaml::Member* audit = section.find("audit")) {
     policy.audit_arguments = read_audit(faults, audit->value);
   }
@@ -77,8 +80,7 @@ Reading read_all(std::string_view text, std::string file) {
   if (read_version(faults, *root)) {
     const Section section(faults, *root, "",
                           {"version", "server", "launch", "isolation", "instances", "catalog", "tools", "prompts",
-                           "resources", "client_requests", "messages", "audit"},
-                          {"results"});
+                           "resources", "client_requests", "messages", "results", "audit"});
     if (root->kind == yaml::Kind::mapping) {
       read_sections(faults, section, reading.policy);
     }

@@ -7,9 +7,10 @@ cd "$1"
 
 find src -name '*.[ch]pp' | LC_ALL=C sort | xargs awk '
   BEGIN {
-    core = "core/json core/wire core/catalog core/policy core/gate"
+    core = "core/json core/schema core/wire core/catalog core/policy core/gate"
     may["base"] = "base"
     may["core/json"] = "base core/json"
+    may["core/schema"] = "base core/json core/schema"
     may["core/wire"] = "base core/json core/wire"
     may["core/catalog"] = "base core/json core/wire core/catalog"
     may["core/policy"] = "base core/json core/wire core/catalog core/policy"

@@ -46,6 +46,12 @@ void Session::Impl::pass_call(Message message, const ToolView& tool, const polic
   if (confirm && !confirmed(message, tool, judged.verdict, effect)) {
     return;  // refused, or somebody is asked
   }
+  Outstanding outstanding;
+  outstanding.tool = tool.name;
+  outstanding.limits = judged.limits;
+  if (!admit_by_limits(message, outstanding)) {
+    return;
+  }
   const bool flagged = tool.flagged || judged.verdict.action == policy::Action::flag;
   if (flagged) {
     notice_once(text::cat("a call to '", text::printable(tool.name, 100), "' passed and is flagged"));
@@ -55,8 +61,6 @@ void Session::Impl::pass_call(Message message, const ToolView& tool, const polic
               : flagged ? "flag"
                         : "allow",
               std::nullopt, judged.verdict.because, &tool, effect);
-  Outstanding outstanding;
-  outstanding.tool = tool.name;
   outstanding.flagged = flagged;
   if (confirm) {
     outstanding.confirmed = subject_of(message, tool, judged.verdict, effect);

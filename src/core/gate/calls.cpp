@@ -67,10 +67,11 @@ void Session::Impl::refuse_call(const Message& message, Errc code, std::string b
   json::Writer meta;
   meta.begin_object().key("dev.mcp-cordon/refusal").begin_object().member("type", name(code));
   meta.end_object().end_object();
-  const std::string text = text::cat(
-      "mcp-cordon refused this call (", name(code), "): ", detail,
-      code == Errc::timed_out ? ". The tool was not run; the call may be tried again."
-                              : ". The tool was not run. Only a person can change this, outside of this session.");
+  const std::string text =
+      text::cat("mcp-cordon refused this call (", name(code), "): ", detail,
+                code == Errc::timed_out || code == Errc::rate_limited
+                    ? ". The tool was not run; the call may be tried again."
+                    : ". The tool was not run. Only a person can change this, outside of this session.");
   const Era era = message.modern() ? Era::stateless : Era::handshake;
   to_client(wire::result_line(*message.id, wire::refusal_result(text, meta.take(), era)));
 }
@@ -131,6 +132,9 @@ void Session::Impl::decide_call(Message message) {
   }
   if (verdict.action == policy::Action::hide) {
     unknown(verdict.because);
+    return;
+  }
+  if (refuse_by_schema(message, *tool)) {
     return;
   }
   if (verdict.action == policy::Action::block) {

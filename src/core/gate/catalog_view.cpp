@@ -7,6 +7,7 @@
 
 #include "core/catalog/compare.hpp"
 #include "core/catalog/interface.hpp"
+#include "core/catalog/prose.hpp"
 #include "core/gate/own_text.hpp"
 #include "core/json/write.hpp"
 #include "core/policy/call_effect.hpp"
@@ -23,6 +24,16 @@ using policy::DriftAction;
 using policy::Effect;
 
 constexpr std::string_view kNoDefinition = "it cannot be read, or its name is in the list twice";
+
+// What the policy says of a definition that is not the reviewed one. One that cannot be told is never passed.
+DriftAction changed_action(const policy::Drift& rules, const catalog::PinnedTool& pinned, const catalog::Tool& live,
+                           bool twice) {
+  DriftAction action = rules.changed;
+  if (rules.changed_schema && (twice || !catalog::differs_in_prose_only(pinned.definition, live.definition))) {
+    action = *rules.changed_schema;
+  }
+  return twice && action != DriftAction::hide ? DriftAction::block : action;
+}
 
 struct Hints {
   bool read_only = false;
@@ -186,7 +197,7 @@ void CatalogView::add_live(const policy::Policy& policy, const catalog::Snapshot
   }
   view.pin = PinState::changed;
   view.interface.clear();
-  const DriftAction action = twice && rules.changed == DriftAction::flag ? DriftAction::block : rules.changed;
+  const DriftAction action = changed_action(rules, *pinned, live, twice);
   drift_.push_back({"tool", live.name, "changed", action, std::string(twice ? kNoDefinition : ""),
                     catalog::tool_digest(live.definition)});
   if (action == DriftAction::flag || action == DriftAction::allow) {
@@ -195,6 +206,11 @@ void CatalogView::add_live(const policy::Policy& policy, const catalog::Snapshot
     view.effect_by_person = false;
     view.when.clear();
     add(std::move(view), policy, live.definition, "changed");
+    return;
+  }
+  if (action == DriftAction::pinned) {
+    view.served_as_pinned = true;
+    add(std::move(view), policy, pinned->definition, "");
     return;
   }
   view.refusal = action == DriftAction::hide ? Errc::tool_not_reviewed : Errc::tool_changed;

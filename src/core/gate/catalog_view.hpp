@@ -33,6 +33,7 @@ struct ToolView {
   std::optional<Errc> refusal = {};  // the pin refuses calls: tool_changed, or tool_not_reviewed for hidden ones
   bool flagged = false;              // passes by a `flag` of the pin; results are marked
   policy::Verdict verdict = {};      // before the arguments are known: hide, or whatever else
+  bool served_as_pinned = false;     // the live definition differs: arguments are held against the reviewed schema
   std::string interface = {};        // the `ui://` resource that it may show, and the digest of its content
   std::string interface_digest = {};
 };

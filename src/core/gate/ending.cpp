@@ -235,6 +235,7 @@ Actions Session::Impl::tick(Instant now) {
   tick_lists();
   tick_asked();
   tick_open_questions();
+  tick_answers();
   drained();
   if (terminate_at_ && now >= *terminate_at_) {
     close_server_input();
@@ -268,6 +269,7 @@ std::optional<Instant> Session::Impl::next_deadline() const {
   }
   consider(question_deadline());
   consider(held_.empty() ? std::nullopt : std::optional(held_.front().deadline));
+  consider(next_answer_deadline());
   consider(client_ended_ && !server_input_closed_ ? drain_until_ : std::nullopt);
   consider(terminate_sent_ ? std::nullopt : terminate_at_);
   consider(kill_sent_ ? std::nullopt : kill_at_);

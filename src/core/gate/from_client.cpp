@@ -289,6 +289,7 @@ void Session::Impl::forward_request(Message message, Outstanding outstanding) {
     remember_line(message, outstanding);
   }
   probes_sent_ += message.method == "server/discover" ? 1U : 0U;
+  set_answer_deadline(outstanding);
   outstanding_.emplace(*message.id, std::move(outstanding));
   to_server(client_line(std::move(message)));
 }

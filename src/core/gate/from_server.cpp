@@ -198,10 +198,12 @@ void Session::Impl::on_server_notification(Message message) {
   }
   if (wire::has_own_meta(message.document.root())) {
     drop(Errc::message_ambiguous, "members under dev.mcp-cordon/ were removed");
-    to_client(wire::without_own_meta(message.document.root()) + '\n');
-  } else {
-    to_client(std::move(message.document).take_text() + '\n');
+    auto cleaned = wire::parse(wire::without_own_meta(message.document.root()), limits_);
+    CORDON_ASSERT(cleaned.has_value());
+    message = std::move(*cleaned);
   }
+  const std::string method = message.method;
+  to_client(treated_line(std::move(message), method, false));
 }
 
 void Session::Impl::on_server_reply(Message message) {
@@ -268,18 +270,15 @@ void Session::Impl::on_call_reply(Message message, const Outstanding& request) {
     fail_reply(*message.id, request, Errc::tool_changed, "the content is not the one a person reviewed");
     return;
   }
+  if (refuse_answer(message, request)) {
+    return;
+  }
   pass_reply(std::move(message), request);
 }
 
 void Session::Impl::pass_reply(Message message, const Outstanding& request) {
   const Value root = message.document.root();
   const bool own = wire::has_own_meta(root);
-  if (!own && !request.flagged) {
-    std::string line = std::move(message.document).take_text();
-    line += '\n';
-    to_client(std::move(line));
-    return;
-  }
   if (own) {
     record(refused_record(Side::server, Errc::message_ambiguous, "members under dev.mcp-cordon/ were removed",
                           message.id, request.method));
@@ -288,10 +287,7 @@ void Session::Impl::pass_reply(Message message, const Outstanding& request) {
     pass_reply(std::move(*cleaned), request);
     return;
   }
-  const auto mark = [](std::string_view key, const Value& value) -> std::optional<std::string> {
-    return key == "result" ? std::optional(wire::with_meta(value, "dev.mcp-cordon/flagged", "true")) : std::nullopt;
-  };
-  to_client(wire::edited(root, mark) + '\n');
+  to_client(treated_line(std::move(message), request.tool.empty() ? request.method : request.tool, request.flagged));
 }
 
 void Session::Impl::on_initialize_reply(Message message) {

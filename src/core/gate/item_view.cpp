@@ -154,7 +154,8 @@ void ItemListView::add_live(const LiveItem& live, bool bad) {
     return;
   }
   view.pin = PinState::changed;
-  const DriftAction action = bad && rules.changed == DriftAction::flag ? DriftAction::block : rules.changed;
+  const DriftAction wanted = rules.changed_schema.value_or(rules.changed);
+  const DriftAction action = bad && wanted == DriftAction::flag ? DriftAction::block : wanted;
   note(live.name, "changed", action, bad, live.definition);
   if (action == DriftAction::flag || action == DriftAction::allow) {
     view.flagged = true;

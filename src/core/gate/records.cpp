@@ -78,6 +78,16 @@ std::string stray_record(std::string_view line) {
   return w.take();
 }
 
+std::string text_record(const std::optional<wire::Id>& id, std::string_view of, std::string_view treatment_json) {
+  json::Writer w;
+  w.begin_object().member("event", "text").member("from", "server").member("of", text::printable(of, kMaxText));
+  if (id) {
+    w.member("id", text::printable(id->json(), kMaxText));
+  }
+  w.member_raw("treatment", treatment_json).end_object();
+  return w.take();
+}
+
 std::string exit_record(ExitReport report) {
   json::Writer w;
   w.begin_object().member("event", "exit").member_bool("signalled", report.signalled);

@@ -24,6 +24,9 @@ std::string refused_record(Side from, Errc reason, std::string_view detail, cons
 std::string drift_record(const DriftNote& note);
 // {"event":"stray","bytes":N,"text":…}
 std::string stray_record(std::string_view line);
+// {"event":"text","from":"server","of":…,"id":…,"treatment":{…}}: hidden text, terminal escapes or secrets in what the
+// server wrote
+std::string text_record(const std::optional<wire::Id>& id, std::string_view of, std::string_view treatment_json);
 // {"event":"exit","signalled":…,"code":…}
 std::string exit_record(ExitReport report);
 // {"event":"catalog","tools":N,"listed":N}

@@ -34,6 +34,7 @@ Session::Impl::Impl(SessionConfig config)
   if (config_.snapshot && !config_.snapshot->variables.empty()) {
     variables_.emplace(config_.policy.catalog, config_.known_values, *config_.snapshot);
   }
+  make_schemas_ready();
   server_gone_ = config_.launch_failure.has_value();
   for (const catalog::ListKind kind : catalog::kListKinds) {
     list(kind).kind = kind;

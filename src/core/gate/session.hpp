@@ -38,7 +38,7 @@ struct SessionConfig {
   policy::ServerView view = {};           // for `within`; without its `files` no path passes such a condition
   std::vector<std::string> roots = {};    // folders of the policy as the server sees them
   MacKey confirm_key = {};                // random, of this process alone: for questions to a person
-  std::vector<NamedSecret> secrets = {};  // whose values a question must not show
+  std::vector<NamedSecret> secrets = {};  // whose values no question shows, and no result if asked
   bool can_approve = false;               // somebody carries out Publish and calls approval()
 };
 

@@ -30,9 +30,11 @@
 #include "core/gate/confirmation.hpp"
 #include "core/gate/handshake.hpp"
 #include "core/gate/item_view.hpp"
+#include "core/gate/limits.hpp"
 #include "core/gate/list_walk.hpp"
 #include "core/gate/open_questions.hpp"
 #include "core/gate/questions.hpp"
+#include "core/gate/reviewed_schemas.hpp"
 #include "core/gate/session.hpp"
 #include "core/gate/variable_view.hpp"
 #include "core/policy/judge_call.hpp"
@@ -88,7 +90,10 @@ class Session::Impl {
     std::optional<Id> progress_token = {};
     std::optional<ConfirmSubject> confirmed = {};  // a person's word let this call pass
     ClientOffers offers = {};                      // stateless era: what this request says that the client can be asked
-    std::string line = {};  // the same: the request, where its result may ask for something first
+    std::string line = {};    // the same: the request, where its result may ask for something first
+    RuleIndexes limits = {};  // of a call: the rules whose limits it counts for
+    std::optional<std::int64_t> answer_ms = {};
+    std::optional<Instant> answer_by = {};
   };
   enum class Own : std::uint8_t { list, discover };
   struct OwnRequest {
@@ -232,6 +237,18 @@ class Session::Impl {
   void tell_progress(Asked& asked);
   void publish();
 
+  // call_conditions.cpp
+  void make_schemas_ready();
+  bool refuse_by_schema(const Message& message, const ToolView& tool);
+  bool admit_by_limits(const Message& message, const Outstanding& outstanding);
+  void set_answer_deadline(Outstanding& request) const;
+  void tick_answers();
+  std::optional<Instant> next_answer_deadline() const;
+
+  // answers.cpp
+  bool refuse_answer(const Message& message, const Outstanding& request);
+  std::string treated_line(Message message, std::string_view what, bool flagged);
+
   // items.cpp
   void on_prompt(Message message);
   void on_resource(Message message);
@@ -372,7 +389,9 @@ class Session::Impl {
   std::array<Learning, catalog::kListKinds.size()> lists_;
   std::optional<CatalogView> view_;                                            // of the tools
   std::array<std::optional<ItemListView>, catalog::kListKinds.size()> items_;  // of the rest
-  std::set<std::string> subscribed_;                                           // resources, in the handshake era
+  ReviewedSchemas schemas_;
+  CallLimits limits_of_calls_;
+  std::set<std::string> subscribed_;  // resources, in the handshake era
   std::set<std::string> recorded_drift_;
   bool identity_blocked_ = false;  // sticky: calls are refused for the rest of the process
   std::deque<Message> early_;      // what a client that does not wait for its handshake sent after `initialize`

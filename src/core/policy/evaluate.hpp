@@ -46,6 +46,10 @@ bool is_ambiguous_uri(std::string_view uri);
 // Is `uri` data by `catalog.dynamic`? Never when it is ambiguous.
 bool is_dynamic(const Catalog& catalog, std::string_view uri);
 
+inline bool has_limit(const Rule& rule) {
+  return rule.calls_per_minute || rule.calls_in_flight || rule.answer_timeout_seconds;
+}
+
 // Glob match of the whole name: * any run, ? one character (code point). Linear in practice, no backtracking blow-up.
 bool glob_match(std::string_view glob, std::string_view name);
 

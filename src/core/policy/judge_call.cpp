@@ -61,6 +61,7 @@ class CallJudge::Run {
       if (!names_tool(rule(i), call_.tool)) {
         say([&] { return text::cat(judge_.place_of(i), ": names other tools"); });
       } else if (step(i)) {
+        add_limits_behind(i);
         return std::move(out_);
       }
     }
@@ -158,6 +159,9 @@ class CallJudge::Run {
       }
     }
     out_.rules.push_back(i);
+    if (has_limit(rule(i))) {
+      out_.limits.push_back(i);
+    }
     const std::optional<Action>& action = rule(i).action;
     say([&] {
       return text::cat(judge_.place_of(i), ": matched; ",
@@ -167,6 +171,22 @@ class CallJudge::Run {
       out_.verdict = {*action, judge_.place_of(i), rule(i).position};
     }
     return action.has_value();
+  }
+
+  // A limit of a rule without an action holds wherever that stands. One that cannot be told from another counts.
+  void add_limits_behind(std::size_t decided) {
+    for (std::size_t i = decided + 1; i < judge_.rules_.size(); ++i) {
+      if (rule(i).action || !has_limit(rule(i)) || !names_tool(rule(i), call_.tool)) {
+        continue;
+      }
+      const auto fails = [&](const Condition& condition) {
+        return condition.check(arguments_, view_).outcome == Outcome::fails;
+      };
+      if (judge_.rules_[i].broken || std::ranges::none_of(judge_.rules_[i].when, fails)) {
+        out_.limits.push_back(i);
+        say([&] { return text::cat(judge_.place_of(i), ": adds its limits"); });
+      }
+    }
   }
 
   const CallJudge& judge_;

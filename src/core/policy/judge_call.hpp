@@ -35,6 +35,8 @@ struct CallJudgement {
   Finding finding = {};                 // of a refusal: where and why, in our words
   CallEffects effects = {};             // of this call
   std::vector<std::size_t> rules = {};  // that apply (selected, and their conditions hold), in order; from 0
+  // Those among them that set a limit, and all further ones without an action that do and select the call.
+  std::vector<std::size_t> limits = {};
 };
 
 // For a person: what was looked at, one line each.

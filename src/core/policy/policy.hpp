@@ -143,8 +143,10 @@ enum class Missing : std::uint8_t { block, flag };
 enum class DriftAction : std::uint8_t { allow, flag, block, hide, pinned };
 
 struct Drift {
-  DriftAction added = DriftAction::hide;           // hide | flag
-  DriftAction changed = DriftAction::block;        // block | hide | pinned | flag
+  DriftAction added = DriftAction::hide;     // hide | flag
+  DriftAction changed = DriftAction::block;  // block | hide | pinned | flag
+  // `{text: …, schema: …}`: `changed` is then of tools whose prose alone differs. Never weaker than `changed`.
+  std::optional<DriftAction> changed_schema = {};
   DriftAction removed = DriftAction::flag;         // flag | allow
   DriftAction cosmetic = DriftAction::allow;       // allow | block (served as pinned either way)
   DriftAction instructions = DriftAction::pinned;  // pinned | flag | block

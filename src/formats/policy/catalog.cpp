@@ -9,6 +9,32 @@
 namespace cordon::formats {
 namespace {
 
+// {text: …, schema: …}: of tools whose prose alone differs, and of all others.
+void read_changed(Faults& faults, const yaml::Node& node, policy::Drift& drift) {
+  using policy::DriftAction;
+  // From the weakest on.
+  static constexpr std::array kOrder = {DriftAction::flag, DriftAction::pinned, DriftAction::block, DriftAction::hide};
+  const Section parts(faults, node, "catalog.drift.changed", {"text", "schema"});
+  if (parts.find("text") == nullptr || parts.find("schema") == nullptr) {
+    faults.add(node.position, "catalog.drift.changed must be a word, or have both text and schema",
+               "write block, hide, pinned or flag, or {text: pinned, schema: block}");
+    return;
+  }
+  DriftAction schema = drift.changed;
+  const std::initializer_list<Choice<DriftAction>> words = {{"block", DriftAction::block},
+                                                            {"hide", DriftAction::hide},
+                                                            {"pinned", DriftAction::pinned},
+                                                            {"flag", DriftAction::flag}};
+  parts.choice<DriftAction>("text", drift.changed, words);
+  parts.choice<DriftAction>("schema", schema, words);
+  drift.changed_schema = schema;
+  if (std::ranges::find(kOrder, schema) < std::ranges::find(kOrder, drift.changed)) {
+    faults.add(parts.find("schema")->value.position,
+               "a change of the schema must not be taken lighter than one of text",
+               "write for schema what stands at text, or something stricter");
+  }
+}
+
 policy::Drift read_drift(Faults& faults, const yaml::Node& node) {
   using policy::DriftAction;
   constexpr Choice<DriftAction> kAllow = {"allow", DriftAction::allow};
@@ -22,11 +48,7 @@ policy::Drift read_drift(Faults& faults, const yaml::Node& node) {
       {"added", "changed", "removed", "cosmetic", "instructions", "identity", "capabilities", "launch"});
   section.choice<DriftAction>("added", drift.added, {kHide, kFlag});
   if (const yaml::Member* changed = section.find("changed"); changed && changed->value.kind == yaml::Kind::mapping) {
-    const Section parts(faults, changed->value, "catalog.drift.changed", {}, {"text", "schema"});
-    if (changed->value.members.empty()) {
-      faults.add(changed->value.position, "catalog.drift.changed must be a word, not an empty mapping",
-                 "write block, hide, pinned or flag");
-    }
+    read_changed(faults, changed->value, drift);
   } else {
     section.choice<DriftAction>("changed", drift.changed, {kBlock, kHide, kPinned, kFlag});
   }

@@ -34,6 +34,10 @@ std::optional<std::string> read_public_key(Faults& faults, const yaml::Node& nod
 // catalog.variables (variables.cpp).
 std::map<std::string, policy::Variable> read_variables(Faults& faults, const yaml::Node& section);
 policy::Messages read_messages(Faults& faults, const yaml::Node& section);
+// The section `results`; of a tool rule its limits; of `messages` the time for an answer (results.cpp).
+policy::Results read_results(Faults& faults, const yaml::Node& section);
+void read_limits(Faults& faults, const Section& section, policy::Rule& rule);
+void read_answer_timeout(Faults& faults, const Section& section, policy::Messages& messages);
 // Only checked: this version blocks all that a server may ask of the client.
 policy::ClientRequests read_client_requests(Faults& faults, const yaml::Node& section);
 policy::AuditArguments read_audit(Faults& faults, const yaml::Node& section);

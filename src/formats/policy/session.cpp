@@ -14,14 +14,7 @@ policy::Messages read_messages(Faults& faults, const yaml::Node& node) {
   section.size("max_bytes", messages.max_bytes, {1'000, 10'000'000});
   section.integer("max_depth", messages.max_depth, {16, 512});
   section.integer("in_flight", messages.in_flight, {1, 10'000});
-  if (const yaml::Member* timeout = section.find("answer_timeout_seconds")) {
-    const auto seconds =
-        read_integer(faults, timeout->value, section.path("answer_timeout_seconds"), {0, 1'000'000'000});
-    if (seconds.value_or(0) != 0) {
-      faults.unsupported(timeout->value.position, "messages.answer_timeout_seconds other than 0",
-                         "write 0, or leave it out");
-    }
-  }
+  read_answer_timeout(faults, section, messages);
   return messages;
 }
 

@@ -56,7 +56,9 @@ void read_glob(Faults& faults, const yaml::Node& node, policy::Rule& rule) {
 policy::Rule read_rule(Faults& faults, const yaml::Node& node) {
   policy::Rule rule;
   rule.position = node.position;
-  const Section section(faults, node, "tools.rules", {"tools", "when", "action", "arguments"}, {"calls_per_minute"});
+  const Section section(
+      faults, node, "tools.rules",
+      {"tools", "when", "action", "arguments", "calls_per_minute", "calls_in_flight", "answer_timeout_seconds"});
   if (const yaml::Member* globs = section.find("tools")) {
     if (const auto* items = read_list(faults, globs->value, "tools of a rule", ListEmptiness::refused)) {
       for (const yaml::Node& item : *items) {
@@ -66,6 +68,7 @@ policy::Rule read_rule(Faults& faults, const yaml::Node& node) {
   } else if (node.kind == yaml::Kind::mapping) {
     faults.add(node.position, "a rule names no tools", "write tools: [GLOB, ...], or [\"*\"] for all");
   }
+  read_limits(faults, section, rule);
   if (const yaml::Member* when = section.find("when")) {
     rule.when = read_conditions(faults, when->value, "when");
   }
@@ -74,9 +77,11 @@ policy::Rule read_rule(Faults& faults, const yaml::Node& node) {
   }
   if (const yaml::Member* action = section.find("action")) {
     rule.action = read_action(faults, action->value, "action of a rule");
-  } else if (node.kind == yaml::Kind::mapping && !section.has_faulty_key() && section.find("arguments") == nullptr) {
-    faults.add(node.position, "a rule has no action and no conditions, so it does nothing",
-               "add action: allow, flag, confirm, block or hide, or arguments");
+  } else if (node.kind == yaml::Kind::mapping && !section.has_faulty_key() && !section.find("arguments") &&
+             !section.find("calls_per_minute") && !section.find("calls_in_flight") &&
+             !section.find("answer_timeout_seconds")) {
+    faults.add(node.position, "a rule has no action, no conditions and no limits, so it does nothing",
+               "add action: allow, flag, confirm, block or hide, or arguments, or a limit such as calls_per_minute");
   }
   return rule;
 }
@@ -93,10 +98,11 @@ policy::Tools read_tools(Faults& faults, const yaml::Node& node) {
   section.choice<policy::Annotations>(
       "annotations", tools.annotations,
       {{"reviewed", policy::Annotations::reviewed}, {"server", policy::Annotations::server}});
-  section.fixed("schema", "off", {"enforce"});
   if (const yaml::Member* confirm = section.find("confirm")) {
     tools.confirm = read_confirm(faults, confirm->value);
   }
+  section.choice<policy::SchemaCheck>("schema", tools.schema,
+                                      {{"off", policy::SchemaCheck::off}, {"enforce", policy::SchemaCheck::enforce}});
   if (const yaml::Member* rules = section.find("rules")) {
     if (const auto* items = read_list(faults, rules->value, "tools.rules", ListEmptiness::allowed)) {
       for (const yaml::Node& item : *items) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/policy/evaluate.hpp"
 #include "core/policy/match.hpp"
 #include "formats/policy/sections.hpp"
 
@@ -106,14 +107,17 @@ void check_unreachable(Faults& faults, const std::vector<policy::Rule>& rules) {
     const policy::Rule& rule = rules[i];
     std::size_t last_cover = 0;
     Earlier* const twin = rule.when.empty() ? nullptr : twins.of(rule.when);
-    const bool shadowed = !rule.tools.empty() && std::ranges::all_of(rule.tools, [&](const std::string& glob) {
-      std::size_t cover = earlier.find(glob);
-      if (cover == 0 && twin != nullptr) {
-        cover = twin->find(glob);
-      }
-      last_cover = std::max(last_cover, cover);
-      return cover != 0;
-    });
+    // The limits of one without an action hold wherever it stands.
+    const bool decides = rule.action || !policy::has_limit(rule);
+    const bool shadowed =
+        decides && !rule.tools.empty() && std::ranges::all_of(rule.tools, [&](const std::string& glob) {
+          std::size_t cover = earlier.find(glob);
+          if (cover == 0 && twin != nullptr) {
+            cover = twin->find(glob);
+          }
+          last_cover = std::max(last_cover, cover);
+          return cover != 0;
+        });
     if (earlier.exhausted() || (twin != nullptr && twin->exhausted())) {
       faults.add(rule.position, "the rules from here on are too many to be checked against the earlier ones",
                  "use fewer rules, or globs that begin with plain text");

@@ -58,10 +58,13 @@ TEST_CASE("each kind of drift takes its own actions only") {
   CHECK(drift("identity: hide") == "4:29: catalog.drift.identity must be one of pinned, flag, block, not 'hide'");
   CHECK(drift("capabilities: flag") == "4:33: catalog.drift.capabilities must be one of hide, block, not 'flag'");
   CHECK(drift("launch: allow") == "4:27: catalog.drift.launch must be one of block, flag, not 'allow'");
-  CHECK(drift("changed: {text: pinned, schema: block}") ==
-        "4:29: catalog.drift.changed.text is not supported by this version\n"
-        "4:43: catalog.drift.changed.schema is not supported by this version");
-  CHECK(drift("changed: {}") == "4:28: catalog.drift.changed must be a word, not an empty mapping");
+  CHECK(drift("changed: {}") == "4:28: catalog.drift.changed must be a word, or have both text and schema");
+  CHECK(drift("changed: {text: pinned}") == "4:28: catalog.drift.changed must be a word, or have both text and schema");
+  CHECK(drift("changed: {text: block, schema: pinned}") ==
+        "4:50: a change of the schema must not be taken lighter than one of text");
+  const auto parts = accept("catalog: {drift: {changed: {text: pinned, schema: block}}}\n").catalog.drift;
+  CHECK(parts.changed == DriftAction::pinned);
+  CHECK(parts.changed_schema == DriftAction::block);
   CHECK(drift("add: hide") == "4:19: unknown key 'add'");
 }
 

@@ -57,18 +57,13 @@ TEST_CASE("annotations are those of the reviewed class unless the policy says ot
         "4:22: tools.annotations must be one of reviewed, server, not 'serve'");
 }
 
-TEST_CASE("what the gate of later versions can do is refused when asked for") {
-  CHECK(faults("tools: {schema: enforce}\n") == "4:17: tools.schema: enforce is not supported by this version");
-  CHECK(faults("tools:\n  rules:\n    - tools: [a]\n      calls_per_minute: 3\n") ==
-        "7:7: tools.rules.calls_per_minute is not supported by this version");
-}
-
-TEST_CASE("a rule without an action needs conditions") {
+TEST_CASE("a rule without an action needs conditions or limits") {
   CHECK(faults("tools: {rules: [{tools: [a]}]}\n") ==
-        "4:17: a rule has no action and no conditions, so it does nothing");
+        "4:17: a rule has no action, no conditions and no limits, so it does nothing");
   CHECK(faults("tools: {rules: [{tools: [a], when: {/m: {}}}]}\n") ==
-        "4:17: a rule has no action and no conditions, so it does nothing");
+        "4:17: a rule has no action, no conditions and no limits, so it does nothing");
   CHECK(faults("tools: {rules: [{tools: [a], arguments: {/m: {}}}]}\n").empty());
+  CHECK(faults("tools: {rules: [{tools: [a], calls_per_minute: 3}]}\n").empty());
 }
 
 TEST_CASE("read_only is a switch") {

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/gate/content_filter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "core/gate/known_secrets.hpp"
+#include "core/gate/text_treatment.hpp"
+#include "core/json/write.hpp"
+
+namespace cordon::gate {
+namespace {
+
+using json::Kind;
+using json::Value;
+using policy::Results;
+
+constexpr std::array<std::string_view, 11> kForPrograms = {"uri",        "_meta",         "nextCursor", "requestState",
+                                                           "mimeType",   "progressToken", "requestId",  "taskId",
+                                                           "resultType", "blob",          "url"};
+
+// Structured content has names of its own choice.
+enum class Place : bool { protocol, data };
+
+class Filter {
+ public:
+  Filter(const Results& policy, const std::vector<NamedSecret>& secrets) : policy_(policy), secrets_(secrets) {}
+
+  void walk(const Value& value, Place place) {
+    if (value.is(Kind::string)) {
+      look(value);
+    } else if (value.is(Kind::array)) {
+      for (const Value element : value.elements()) {
+        walk(element, place);
+      }
+    } else if (value.is(Kind::object)) {
+      walk_members(value, place);
+    }
+  }
+
+  Treated finish(std::string_view text) {
+    if (edits_.empty()) {
+      return std::move(treated_);
+    }
+    std::size_t from = 0;
+    for (const Edit& edit : edits_) {
+      treated_.text += text.substr(from, edit.begin - from);
+      treated_.text += edit.replacement;
+      from = edit.begin + edit.length;
+    }
+    treated_.text += text.substr(from);
+    return std::move(treated_);
+  }
+
+ private:
+  struct Edit {
+    std::size_t begin = 0;
+    std::size_t length = 0;
+    std::string replacement = {};
+  };
+
+  void walk_members(const Value& object, Place place) {
+    const Value type = place == Place::protocol ? object.find("type") : Value();
+    const bool media = type.is(Kind::string) && (type.string_equals("image") || type.string_equals("audio"));
+    for (const json::Member member : object.members()) {
+      const std::string key = member.key.string();
+      if (place == Place::protocol &&
+          ((media && key == "data") || std::ranges::find(kForPrograms, key) != kForPrograms.end())) {
+        continue;
+      }
+      // The payload of a log message is data as well.
+      const bool data = place == Place::data || key == "structuredContent" || (key == "data" && !type);
+      walk(member.value, data ? Place::data : Place::protocol);
+    }
+  }
+
+  void look(const Value& value) {
+    const std::string_view raw = value.string_raw();
+    const bool by_secrets = policy_.secrets != Results::Secrets::off;
+    const bool by_look = worth_a_look(raw);
+    if (!by_look && !by_secrets) {
+      return;
+    }
+    const std::string before = value.string();
+    std::string now = before;
+    if (by_look) {
+      treat(now, policy_.terminal_escapes, treated_.escapes, without_terminal_escapes);
+      treat(now, policy_.hidden_text, treated_.hidden, without_hidden_text);
+    }
+    if (by_secrets) {
+      std::string without = without_secrets(now, secrets_, treated_.secrets, treated_.kinds);
+      if (policy_.secrets == Results::Secrets::redact) {
+        now = std::move(without);
+      }
+    }
+    if (now != before) {
+      const std::string_view whole = value.raw();
+      const auto begin = static_cast<std::size_t>(whole.data() - value.tape()->text.data());
+      edits_.push_back({begin, whole.size(), json::quoted(now)});
+    }
+  }
+
+  static void treat(std::string& text, Results::Treatment treatment, std::size_t& count,
+                    std::string (*without)(std::string_view, std::size_t&)) {
+    if (treatment == Results::Treatment::off) {
+      return;
+    }
+    std::string treated = without(text, count);
+    if (treatment == Results::Treatment::strip) {
+      text = std::move(treated);
+    }
+  }
+
+  const Results& policy_;
+  const std::vector<NamedSecret>& secrets_;
+  Treated treated_ = {};
+  std::vector<Edit> edits_ = {};
+};
+
+void mark(json::Writer& w, std::string_view name, std::string_view action, std::size_t count) {
+  w.key(name).begin_object().member("action", action).member_int("count", static_cast<std::int64_t>(count));
+}
+
+}  // namespace
+
+std::string Treated::marks(const Results& policy) const {
+  const auto action = [](Results::Treatment treatment) {
+    return treatment == Results::Treatment::strip ? "stripped" : "flagged";
+  };
+  json::Writer w;
+  w.begin_object();
+  if (escapes > 0) {
+    mark(w, "terminal_escapes", action(policy.terminal_escapes), escapes);
+    w.end_object();
+  }
+  if (hidden > 0) {
+    mark(w, "hidden_text", action(policy.hidden_text), hidden);
+    w.end_object();
+  }
+  if (secrets > 0) {
+    mark(w, "secrets", policy.secrets == Results::Secrets::redact ? "redacted" : "flagged", secrets);
+    w.key("kinds").begin_array();
+    for (const std::string& kind : kinds) {
+      w.string(kind);
+    }
+    w.end_array().end_object();
+  }
+  w.end_object();
+  return w.take();
+}
+
+Treated treat_content(const json::Document& message, const Results& policy, const std::vector<NamedSecret>& secrets) {
+  const bool off = policy.hidden_text == Results::Treatment::off &&
+                   policy.terminal_escapes == Results::Treatment::off && policy.secrets == Results::Secrets::off;
+  if (off || (policy.secrets == Results::Secrets::off && !worth_a_look(message.text()))) {
+    return {};
+  }
+  Filter filter(policy, secrets);
+  for (const std::string_view part : {"result", "error", "params"}) {
+    if (const Value value = message.root().find(part)) {
+      filter.walk(value, Place::protocol);
+    }
+  }
+  return filter.finish(message.text());
+}
+
+}  // namespace cordon::gate

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/gate/text_treatment.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "base/text.hpp"
+
+namespace cordon::gate {
+namespace {
+
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+// Default-ignorable code points and fillers (Unicode character database), save variation selectors.
+constexpr std::array kHidden = {
+    Range{0x00AD, 0x00AD},   Range{0x034F, 0x034F},   Range{0x061C, 0x061C},   Range{0x115F, 0x1160},
+    Range{0x17B4, 0x17B5},   Range{0x180E, 0x180E},   Range{0x200B, 0x200F},   Range{0x202A, 0x202E},
+    Range{0x2060, 0x206F},   Range{0x3164, 0x3164},   Range{0xFEFF, 0xFEFF},   Range{0xFFA0, 0xFFA0},
+    Range{0xFFF0, 0xFFFB},   Range{0x1BCA0, 0x1BCA3}, Range{0x1D173, 0x1D17A}, Range{0xE0000, 0xE00FF},
+    Range{0xE01F0, 0xE0FFF},
+};
+constexpr std::array kVariation = {Range{0x180B, 0x180D}, Range{0x180F, 0x180F}, Range{0xFE00, 0xFE0F},
+                                   Range{0xE0100, 0xE01EF}};
+constexpr std::array kRightToLeft = {Range{0x0590, 0x08FF}, Range{0xFB1D, 0xFDFF}, Range{0xFE70, 0xFEFE}};
+
+bool in(const auto& ranges, char32_t point) {
+  return std::ranges::any_of(ranges, [&](const Range& range) { return range.first <= point && point <= range.last; });
+}
+
+// Does the UTF-8 of any of the above, or of a control from U+007F on, stand here? Told by its first three bytes.
+bool may_stand_at(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned next = byte(at + 1);
+  const unsigned third = byte(at + 2);
+  switch (byte(at)) {
+    case 0x7F:
+    case 0xF3:
+      return true;
+    case 0xC2:
+      return next == 0xAD || next < 0xA0;
+    case 0xCD:
+      return next == 0x8F;
+    case 0xD8:
+      return next == 0x9C;
+    case 0xE1:
+      return next == 0x85 || next == 0x9E || next == 0xA0;
+    case 0xE2:
+      return (next == 0x80 && ((third >= 0x8B && third <= 0x8F) || third >= 0xAA)) || (next == 0x81 && third >= 0xA0);
+    case 0xE3:
+      return next == 0x85 && third == 0xA4;
+    case 0xEF:
+      return next == 0xB8 || (next == 0xBB && third == 0xBF) || (next == 0xBE && third == 0xA0) || next == 0xBF;
+    case 0xF0:
+      return (next == 0x9B && third == 0xB2) || (next == 0x9D && third == 0x85);
+    default:
+      return false;
+  }
+}
+
+constexpr char32_t kNothing = 0;
+
+class HiddenText {
+ public:
+  HiddenText(std::string_view text, std::size_t& found) : text_(text), found_(found) {}
+
+  std::string run() {
+    while (at_ < text_.size()) {
+      if (static_cast<unsigned char>(text_[at_]) < 0x80) {
+        keep(1, static_cast<unsigned char>(text_[at_]));
+        continue;
+      }
+      const text::CodePoint here = text::decode_utf8(text_, at_);
+      const std::size_t length = std::max<std::size_t>(here.length, 1);
+      if (const std::size_t flag = flag_length(here.value); flag > 0) {
+        out_ += text_.substr(at_, flag);
+        at_ += flag;
+        before_ = here.value;
+      } else if (is_hidden(here.value, at_ + length)) {
+        ++found_;
+        at_ += length;
+      } else {
+        keep(length, here.value);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void keep(std::size_t length, char32_t point) {
+    out_ += text_.substr(at_, length);
+    at_ += length;
+    before_ = point;
+  }
+
+  // A black flag, tags that name a region, and their end: one emoji.
+  std::size_t flag_length(char32_t point) const {
+    constexpr std::size_t kMostTags = 8;
+    if (point != 0x1F3F4) {
+      return 0;
+    }
+    std::size_t at = at_ + 4;
+    for (std::size_t tags = 0; tags < kMostTags && at < text_.size(); ++tags) {
+      const text::CodePoint tag = text::decode_utf8(text_, at);
+      at += tag.length;
+      if (tag.value == 0xE007F && tags > 1) {
+        return at - at_;
+      }
+      const bool letter =
+          (tag.value >= 0xE0061 && tag.value <= 0xE007A) || (tag.value >= 0xE0030 && tag.value <= 0xE0039);
+      if (!letter) {
+        return 0;
+      }
+    }
+    return 0;
+  }
+
+  bool is_hidden(char32_t point, std::size_t next_at) const {
+    if (in(kVariation, point)) {
+      // One behind a character that is seen; more of them could spell anything.
+      return before_ == kNothing || before_ <= ' ' || in(kVariation, before_);
+    }
+    if (!in(kHidden, point)) {
+      return false;
+    }
+    const char32_t next = next_at < text_.size() ? text::decode_utf8(text_, next_at).value : kNothing;
+    if (point == 0x200C || point == 0x200D) {
+      return before_ < 0x80 || next < 0x80 || in(kHidden, next) || in(kVariation, next);
+    }
+    if (point == 0x200E || point == 0x200F || point == 0x061C) {
+      return !in(kRightToLeft, before_) && !in(kRightToLeft, next);
+    }
+    return true;
+  }
+
+  std::string_view text_;
+  std::size_t& found_;
+  std::size_t at_ = 0;
+  std::string out_ = {};
+  char32_t before_ = kNothing;
+};
+
+class Escapes {
+ public:
+  Escapes(std::string_view text, std::size_t& found) : text_(text), found_(found) {}
+
+  std::string run() {
+    while (at_ < text_.size()) {
+      const std::size_t length = control_length();
+      if (length > 0) {
+        ++found_;
+        at_ += length;
+      } else {
+        out_ += text_[at_++];
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  unsigned char byte(std::size_t at) const { return at < text_.size() ? static_cast<unsigned char>(text_[at]) : 0; }
+
+  // Of the control, and the sequence that it begins, at the place; 0 when there is none.
+  std::size_t control_length() {
+    const unsigned char c = byte(at_);
+    if (c == 0x1B) {
+      return sequence_length(byte(at_ + 1), 2);
+    }
+    if (c == 0xC2 && byte(at_ + 1) >= 0x80 && byte(at_ + 1) <= 0x9F) {
+      // One character of the second set of controls stands for ESC and the character 0x40 below it.
+      return byte(at_ + 1) == 0x85 ? 0 : sequence_length(static_cast<unsigned char>(byte(at_ + 1) - 0x40), 2);
+    }
+    // U+0000 does nothing on a terminal; dumps of binary files are full of it.
+    const bool usual = c == '\0' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+    return (c < ' ' && !usual) || c == 0x7F ? 1 : 0;
+  }
+
+  std::size_t sequence_length(unsigned char kind, std::size_t length) {
+    switch (kind) {
+      case '[':
+        while (byte(at_ + length) >= 0x20 && byte(at_ + length) <= 0x3F) {
+          ++length;
+        }
+        return length + (byte(at_ + length) >= 0x40 && byte(at_ + length) <= 0x7E ? 1 : 0);
+      case ']':
+      case 'P':
+      case 'X':
+      case '^':
+      case '_':
+        return string_length(length);
+      default:
+        if (kind >= 0x20 && kind <= 0x2F) {
+          while (byte(at_ + length) >= 0x20 && byte(at_ + length) <= 0x2F) {
+            ++length;
+          }
+          return length + (byte(at_ + length) >= 0x30 && byte(at_ + length) <= 0x7E ? 1 : 0);
+        }
+        // A lone ESC takes nothing else with it that a person would see.
+        return kind >= 0x40 && kind <= 0x7E ? length : 1;
+    }
+  }
+
+  // Up to its end (BEL, ESC \ or U+009C). Without one only what begins it is taken: the rest is text.
+  std::size_t string_length(std::size_t length) {
+    if (at_ >= no_end_from_) {
+      return length;
+    }
+    for (std::size_t i = at_ + length; i < text_.size(); ++i) {
+      if (byte(i) == 0x07) {
+        return i + 1 - at_;
+      }
+      if ((byte(i) == 0x1B && byte(i + 1) == '\\') || (byte(i) == 0xC2 && byte(i + 1) == 0x9C)) {
+        return i + 2 - at_;
+      }
+    }
+    no_end_from_ = at_;
+    return length;
+  }
+
+  std::string_view text_;
+  std::size_t& found_;
+  std::size_t at_ = 0;
+  std::size_t no_end_from_ = std::string_view::npos;
+  std::string out_ = {};
+};
+
+}  // namespace
+
+bool worth_a_look(std::string_view raw_json) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHigh = 0x8080808080808080;
+  std::size_t at = 0;
+  while (at < raw_json.size()) {
+    if (at + 8 <= raw_json.size()) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, raw_json.data() + at, 8);
+      // A backslash, a byte from 0x7F on: all of eight bytes at once.
+      const std::uint64_t slash = word ^ (kOnes * '\\');
+      if ((((slash - kOnes) & ~slash) & kHigh) == 0 && (((word + kOnes) | word) & kHigh) == 0) {
+        at += 8;
+        continue;
+      }
+    }
+    const std::size_t end = std::min(at + 8, raw_json.size());
+    while (at < end) {
+      const auto byte = static_cast<unsigned char>(raw_json[at]);
+      if (byte >= 0x7F && may_stand_at(raw_json, at)) {
+        return true;
+      }
+      if (byte == '\\') {
+        if (at + 1 < raw_json.size() && (raw_json[at + 1] == 'u' || raw_json[at + 1] == 'b')) {
+          return true;
+        }
+        ++at;
+      }
+      ++at;
+    }
+  }
+  return false;
+}
+
+std::string without_terminal_escapes(std::string_view text, std::size_t& found) { return Escapes(text, found).run(); }
+
+std::string without_hidden_text(std::string_view text, std::size_t& found) { return HiddenText(text, found).run(); }
+
+}  // namespace cordon::gate

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a person does not see in a text, and what a terminal would obey: found, and taken out when asked.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace cordon::gate {
+
+// Could the raw text of a JSON string, or of a whole message, hold anything that the functions below look for? Fast;
+// errs on the side of yes.
+bool worth_a_look(std::string_view raw_json);
+
+// `text` without its control characters (all but U+0000, tab, line feed, carriage return and form feed) and the escape
+// sequences that some of them begin; `found` grows by the number of what was taken out.
+std::string without_terminal_escapes(std::string_view text, std::size_t& found);
+
+// `text` without characters that nobody sees: zero width, bidirectional controls, tags, fillers, variation selectors
+// beyond the one that a character may have. Those that writing needs are left: joiners inside of words of other
+// scripts and of emoji, marks beside letters that run from right to left, flags.
+std::string without_hidden_text(std::string_view text, std::size_t& found);
+
+}  // namespace cordon::gate
