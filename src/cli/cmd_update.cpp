@@ -37,7 +37,8 @@ class Update final : public Command {
     const app::PolicyChoice choice{names == 0 ? "" : words_.front(), policy_.file(), policy_.ceilings()};
     std::optional<Terminal> terminal;
     if (!accept_all_) {
-      Result<Terminal> opened = Terminal::open();
+      Result<Terminal> opened =
+          Terminal::open("a person reviews at a terminal; without one use --accept-all --reviewer NAME");
       if (!opened) {
         return report(opened.error());
       }

@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/review_talk.hpp"
 
-#include <sys/random.h>
-
-#include <array>
-
 #include "app/review_dialog.hpp"
 #include "base/text.hpp"
 #include "cli/output.hpp"
 
 namespace cordon::cli {
-namespace {
-
-// Shown on the terminal only: a program that types blindly does not know it. Easy to type, six letters.
-std::string new_word() {
-  constexpr std::string_view kConsonants = "bdfgklmnprstvz";
-  constexpr std::string_view kVowels = "aeiou";
-  std::array<unsigned char, 6> random = {};
-  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
-    return {};
-  }
-  std::string word;
-  for (std::size_t i = 0; i < random.size(); ++i) {
-    const std::string_view letters = i % 2 == 0 ? kConsonants : kVowels;
-    word += letters[random[i] % letters.size()];
-  }
-  return word;
-}
-
-}  // namespace
-
 bool talk_through(Terminal& terminal, const Invocation& invocation, app::OpenReview& open) {
   const std::string word = new_word();
   if (word.empty()) {

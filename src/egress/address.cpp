@@ -54,12 +54,12 @@ constexpr std::array kNetworks = {
     v4(169, 254, 0, 0, 16, Scope::link_local),
     v4(172, 16, 0, 0, 12, Scope::private_use),
     v4(192, 0, 0, 0, 24, Scope::reserved),
-    v4(192, 0, 2, 0, 24, Scope::reserved),
+    v4(192, 0, 2, 0, 24, Scope::example),
     v4(192, 88, 99, 0, 24, Scope::reserved),
     v4(192, 168, 0, 0, 16, Scope::private_use),
     v4(198, 18, 0, 0, 15, Scope::benchmark),
-    v4(198, 51, 100, 0, 24, Scope::reserved),
-    v4(203, 0, 113, 0, 24, Scope::reserved),
+    v4(198, 51, 100, 0, 24, Scope::example),
+    v4(203, 0, 113, 0, 24, Scope::example),
     v4(224, 0, 0, 0, 4, Scope::multicast),
     v4(255, 255, 255, 255, 32, Scope::broadcast),
     v4(240, 0, 0, 0, 4, Scope::reserved),
@@ -76,9 +76,9 @@ constexpr std::array kNetworks = {
     v6({0xff00, 0, 0, 0}, 0, 8, Scope::multicast),
     v6({0x2001, 0, 0, 0}, 0, 32, Scope::embedded),  // Teredo
     v6({0x2001, 0, 0, 0}, 0, 23, Scope::reserved),
-    v6({0x2001, 0x0db8, 0, 0}, 0, 32, Scope::reserved),
+    v6({0x2001, 0x0db8, 0, 0}, 0, 32, Scope::example),
     v6({0x2002, 0, 0, 0}, 0, 16, Scope::embedded),  // 6to4
-    v6({0x3fff, 0, 0, 0}, 0, 20, Scope::reserved),
+    v6({0x3fff, 0, 0, 0}, 0, 20, Scope::example),
     v6({0x2000, 0, 0, 0}, 0, 3, Scope::global),
     v6({0, 0, 0, 0}, 0, 0, Scope::reserved),  // nothing else is routed
 };
@@ -156,6 +156,8 @@ std::string_view name(Scope scope) {
       return "benchmark";
     case Scope::embedded:
       return "embedded";
+    case Scope::example:
+      return "example";
     case Scope::reserved:
       return "reserved";
   }
@@ -177,8 +179,9 @@ Scope scope_of(const IpAddress& address, std::span<const IpAddress> own) {
   }
   const bool is_own = std::ranges::find(own, address) != own.end();
   // A host whose own address is a link-local one gains nothing by that.
-  return is_own && (scope == Scope::global || scope == Scope::private_use || scope == Scope::carrier) ? Scope::own
-                                                                                                      : scope;
+  const bool can_be_own =
+      scope == Scope::global || scope == Scope::private_use || scope == Scope::carrier || scope == Scope::example;
+  return is_own && can_be_own ? Scope::own : scope;
 }
 
 bool may_connect(Scope scope, bool private_addresses) {

@@ -31,6 +31,7 @@ enum class Scope : std::uint8_t {
   loopback,     // 127.0.0.0/8, ::1
   private_use,  // RFC 1918, unique local, site-local
   carrier,      // 100.64.0.0/10
+  example,      // of documentation: routed nowhere, but some networks use them as private ones
   link_local,
   metadata,  // where clouds hand out credentials; also those at global addresses
   multicast,
@@ -38,19 +39,20 @@ enum class Scope : std::uint8_t {
   unspecified,  // 0.0.0.0/8, ::
   benchmark,    // 198.18.0.0/15: the names inside
   embedded,     // IPv4 within IPv6: mapped, compatible, 6to4, Teredo
-  reserved,     // documentation, protocol assignments, not assigned
+  reserved,     // protocol assignments, not assigned
 };
 std::string_view name(Scope scope);
 
 // `own`: the addresses of this host. 64:ff9b::/96 (NAT64) is what the address in it is.
 Scope scope_of(const IpAddress& address, std::span<const IpAddress> own);
 
-// May a connection go there? With `private_addresses` also to own, loopback, private and carrier ones; to the others
-// never.
+// May a connection go there? With `private_addresses` also to own, loopback, private, carrier and example ones; to
+// the others never.
 bool may_connect(Scope scope, bool private_addresses);
 // Would it be admitted if the policy said `private: true`?
 constexpr bool is_private_scope(Scope scope) {
-  return scope == Scope::own || scope == Scope::loopback || scope == Scope::private_use || scope == Scope::carrier;
+  return scope == Scope::own || scope == Scope::loopback || scope == Scope::private_use || scope == Scope::carrier ||
+         scope == Scope::example;
 }
 
 }  // namespace cordon::egress

@@ -43,7 +43,7 @@ TEST_CASE("addresses are what the registries say") {
                                                   {"192.168.1.1", Scope::private_use},
                                                   {"192.0.0.192", Scope::metadata},
                                                   {"192.0.0.8", Scope::reserved},
-                                                  {"192.0.2.1", Scope::reserved},
+                                                  {"192.0.2.1", Scope::example},
                                                   {"198.17.255.255", Scope::global},
                                                   {"198.18.0.0", Scope::benchmark},
                                                   {"198.19.255.255", Scope::benchmark},
@@ -74,11 +74,11 @@ TEST_CASE("addresses are what the registries say") {
                                                   {"ff02::1", Scope::multicast},
                                                   {"2001::1", Scope::embedded},
                                                   {"2001:10::1", Scope::reserved},
-                                                  {"2001:db8::1", Scope::reserved},
+                                                  {"2001:db8::1", Scope::example},
                                                   {"2001:4860:4860::8888", Scope::global},
                                                   {"2002:7f00:1::", Scope::embedded},
                                                   {"2606:4700::1111", Scope::global},
-                                                  {"3fff::1", Scope::reserved},
+                                                  {"3fff::1", Scope::example},
                                                   {"4000::1", Scope::reserved},
                                                   {"5f00::1", Scope::reserved},
                                                   {"100::1", Scope::reserved}};
@@ -103,7 +103,7 @@ TEST_CASE("private: true opens private networks and never credentials") {
     const auto one = static_cast<Scope>(i);
     CHECK(may_connect(one, false) == (one == Scope::global));
     const bool admitted = one == Scope::global || one == Scope::own || one == Scope::loopback ||
-                          one == Scope::private_use || one == Scope::carrier;
+                          one == Scope::private_use || one == Scope::carrier || one == Scope::example;
     CHECK_MESSAGE(may_connect(one, true) == admitted, name(one));
   }
 }
