@@ -107,16 +107,16 @@ class Reader {
     return found == settings_.end() || found->second == "null" ? std::string() : found->second;
   }
 
-  // Private addresses are admitted where the user's own settings name the host, and where a certificate proves it:
-  // a mirror at home stands in for the public registry in many networks. Only npm itself is inside.
-  void allow(const Url& url, bool named) {
+  // Private addresses are admitted: a mirror at home stands in for the public registry in many networks. It is named
+  // by the user, or proven by its certificate, and npm alone is inside.
+  void allow(const Url& url) {
     const auto same = [&url](const egress::Rule& rule) { return rule.host == url.host; };
     auto rule = std::ranges::find_if(out_.network.allow, same);
     if (rule == out_.network.allow.end()) {
       const bool address = egress::ipv4_from_text(url.host).has_value();
       out_.network.allow.push_back({.kind = address ? egress::HostKind::address : egress::HostKind::name,
                                     .host = url.host,
-                                    .private_addresses = named || address || url.scheme == "https"});
+                                    .private_addresses = true});
       rule = out_.network.allow.end() - 1;
     }
     if (std::ranges::find(rule->ports, url.port) == rule->ports.end()) {
@@ -125,13 +125,13 @@ class Reader {
     }
   }
 
-  Status add_registry(const std::string& key, const std::string& value, bool named) {
+  Status add_registry(const std::string& key, const std::string& value) {
     std::optional<Url> url = read_url(value);
     if (!url) {
       return refused(key, "is no URL of a registry", "write https://HOST/");
     }
     leave_localhost(*url);
-    allow(*url, named);
+    allow(*url);
     registries_.push_back(*url);
     out_.environment.push_back(text::cat("npm_config_", key, '=', to_text(*url)));
     if (key == "registry") {
@@ -142,13 +142,12 @@ class Reader {
 
   Status add_registries() {
     const std::string main = value_of("registry");
-    if (Status added = add_registry("registry", main.empty() ? std::string(kDefaultRegistry) : main, !main.empty());
-        !added) {
+    if (Status added = add_registry("registry", main.empty() ? std::string(kDefaultRegistry) : main); !added) {
       return added;
     }
     for (const auto& [key, value] : settings_) {
       if (key.starts_with('@') && key.ends_with(":registry")) {
-        if (Status added = add_registry(key, value, true); !added) {
+        if (Status added = add_registry(key, value); !added) {
           return added;
         }
       }
@@ -199,7 +198,7 @@ class Reader {
     // Whatever passes is addressed to the proxy; which hosts it lets through is for the proxy to say.
     out_.network = {};
     out_.network.sni = egress::SniCheck::off;
-    allow(*url, true);
+    allow(*url);
     const std::size_t at = written.find("://") + 3;
     const std::size_t credentials = written.substr(at, written.find('/', at) - at).rfind('@');
     const std::string user = credentials == std::string::npos ? "" : written.substr(at, credentials + 1);

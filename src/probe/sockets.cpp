@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -38,6 +39,18 @@ int connect_unix(const std::string& name, int type) {
   return error_number;
 }
 
+// A datagram that nobody takes comes back as an error to the next one.
+int send_twice(int fd) {
+  constexpr int kWaitMs = 50;
+  const char byte = 'x';
+  if (::send(fd, &byte, 1, MSG_NOSIGNAL) != 1) {
+    return errno;
+  }
+  pollfd wait = {fd, 0, 0};
+  ::poll(&wait, 1, kWaitMs);
+  return ::send(fd, &byte, 1, MSG_NOSIGNAL) == 1 ? 0 : errno;
+}
+
 }  // namespace
 
 int open_socket(int family, int type, int protocol) {
@@ -53,7 +66,10 @@ int connect_ip(const char* address, int port, int type) {
   target.sin_family = AF_INET;
   target.sin_port = htons(static_cast<std::uint16_t>(port));
   ::inet_pton(AF_INET, address, &target.sin_addr);
-  const int error_number = result_of(::connect(fd, reinterpret_cast<sockaddr*>(&target), sizeof target));
+  int error_number = result_of(::connect(fd, reinterpret_cast<sockaddr*>(&target), sizeof target));
+  if (error_number == 0 && type == SOCK_DGRAM) {
+    error_number = send_twice(fd);
+  }
   ::close(fd);
   return error_number;
 }

@@ -7,6 +7,7 @@
 namespace cordon::probe {
 
 int open_socket(int family, int type, int protocol);
+// By datagrams: and one that is sent there is not refused.
 int connect_ip(const char* address, int port, int type);
 int connect_path(const std::string& path, int type);
 // To a socket that it makes there first, and takes away again.

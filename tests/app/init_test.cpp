@@ -116,7 +116,9 @@ TEST_CASE("a known server gets the rules of its shipped policy") {
     REQUIRE(from.has_value());
     CHECK(from->shipped == name);
     const policy::Policy policy = made(caller, {"mine", command, {"MODE", "MEMORY_FILE_PATH"}, {}, {}});
-    CHECK(policy.launch.command == command);
+    REQUIRE(policy.launch.source.has_value());
+    CHECK(policy.launch.source->package == "@modelcontextprotocol/server-" + name);
+    CHECK(policy.launch.source->version == "1.0.0");
     CHECK_FALSE(policy.launch.command_from_client);
     CHECK(policy.launch.set == shipped->launch.set);
     CHECK(policy.tools.rules.size() == shipped->tools.rules.size());

@@ -252,7 +252,7 @@ TEST_CASE("npm asks the registries of the user's settings and no other host") {
   REQUIRE(plain->network.allow.size() == 1);
   CHECK(plain->network.allow[0].host == "registry.npmjs.org");
   CHECK(plain->network.allow[0].ports == std::vector<std::uint16_t>{443});
-  CHECK_FALSE(plain->network.allow[0].private_addresses);
+  CHECK(plain->network.allow[0].private_addresses);
 
   const auto own = npm_client_of({{"registry", "http://localhost:4873"},
                                   {"@corp:registry", "https://npm.corp.test/r"},
