@@ -8,6 +8,7 @@
 #include "app/session_context.hpp"
 #include "base/text.hpp"
 #include "core/catalog/effects.hpp"
+#include "core/gate/reviewed_schemas.hpp"
 #include "core/json/read.hpp"
 #include "core/policy/evaluate.hpp"
 #include "core/policy/judge_call.hpp"
@@ -101,12 +102,13 @@ std::string explain_tool(const policy::Policy& policy, const catalog::Snapshot* 
   const policy::Verdict listed = policy::listing_verdict(policy.tools, tool, possible);
   const policy::Verdict verdict =
       listed.action == policy::Action::hide ? listed : policy::evaluate(policy.tools, tool, pin->effect);
-  std::string out = text::cat(text::printable(tool, 256), ": ", policy::name(verdict.action), "\n  ",
-                              consequence(verdict.action), "\n  effect class: ", pin->effect_text, '\n',
-                              effect_lines(*pin), "  because: ", text::printable(verdict.because, 1024), "\n");
-  if (policy.tools.read_only && (pin->effect != policy::Effect::read || !pin->by_person)) {
-    out += "  tools.read_only refuses it in any case\n";
-  }
+  const bool too_much = policy.tools.read_only && verdict.action != policy::Action::hide &&
+                        (pin->effect != policy::Effect::read || !pin->by_person);
+  const policy::Action action = too_much ? policy::Action::block : verdict.action;
+  std::string out = text::cat(text::printable(tool, 256), ": ", policy::name(action), "\n  ", consequence(action),
+                              "\n  effect class: ", pin->effect_text, '\n', effect_lines(*pin),
+                              "  because: ", too_much ? "tools.read_only; without it " : "",
+                              text::printable(verdict.because, 1024), "\n");
   if (possible.size() > 1 || policy::CallJudge(policy.tools).looks_at_arguments(tool)) {
     out += "  a call is judged by its arguments as well: add --arguments JSON\n";
   }
@@ -134,12 +136,21 @@ std::string explain_call(const policy::Policy& policy, const catalog::Snapshot* 
       policy::CallJudge(policy.tools)
           .judge(call, {.cwd = cwd, .home = std::string(kHomeInside), .files = &paths}, &trace);
   const bool too_much = policy.tools.read_only && !judged.effects.only(policy::Effect::read);
+  std::optional<Error> unfit;
+  if (policy.tools.schema == policy::SchemaCheck::enforce && snapshot != nullptr) {
+    unfit = gate::ReviewedSchemas(*snapshot, policy).refuse_arguments(tool, arguments);
+  }
+  const bool hidden = judged.verdict.action == policy::Action::hide;
   std::string out = text::cat(text::printable(tool, 256), ": ");
   if (too_much) {
     out += "block\n  tools.read_only: the session is read-only, and this call is not\n";
   } else if (judged.refusal) {
     out += text::cat("block, ", name(*judged.refusal), "\n  the call is refused: argument ",
                      text::printable(judged.finding.pointer, 256), ' ', judged.finding.reason, '\n');
+  } else if (unfit && !hidden) {
+    out +=
+        text::cat("block, ", name(unfit->code),
+                  "\n  the call is refused by the reviewed input schema: ", text::printable(unfit->detail, 512), '\n');
   } else {
     out += text::cat(policy::name(judged.verdict.action), "\n  ", consequence(judged.verdict.action), '\n');
   }

@@ -65,6 +65,7 @@ Status add_package(const LaunchRequest& request, const std::vector<std::string>&
   out.program_folders = std::move(program->folders);
   out.spec.mounts.push_back({.source = program->tree, .target = program->tree, .usable_as_is = true});
   std::ranges::sort(out.spec.mounts, {}, &sandbox::Mount::target);
+  out.package_tree = program->tree;
   return {};
 }
 

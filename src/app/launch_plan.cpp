@@ -20,6 +20,7 @@
 #include "app/paths.hpp"
 #include "app/policy_lookup.hpp"
 #include "base/text.hpp"
+#include "core/policy/source.hpp"
 #include "egress/rules.hpp"
 #include "run/files.hpp"
 #include "sandbox/container_command.hpp"
@@ -377,7 +378,12 @@ Result<std::vector<std::string>> effective_command(const policy::Policy& policy,
       !means_launch(client_command, policy.launch)) {
     return fail(Errc::launch_changed, "the command after -- is not the policy's launch.command",
                 place_in(policy, policy.launch.position),
-                text::cat("the policy has: ", text::printable(text::join(policy.launch.command, " "), 512)));
+                text::cat("the policy has: ", text::printable(text::join(policy.launch.command, " "), 512),
+                          policy.launch.source
+                              ? text::cat(" of ", text::printable(policy::spelled(*policy.launch.source), 300),
+                                          "; a client's configuration that names another version has to be changed, or "
+                                          "name none")
+                              : std::string()));
   }
   return policy.launch.command;
 }

@@ -50,6 +50,7 @@ struct PreparedLaunch {
   std::vector<NamedSecret> secrets = {};            // values that must not be written anywhere
   std::vector<std::string> environment_names = {};  // of all that the server gets
   std::vector<std::string> program_folders = {};    // of a package, for PATH
+  std::string package_tree = {};                    // the mount that is no grant of the policy
   catalog::PackagePin package = {};
 };
 

@@ -7,6 +7,7 @@
 #include "app/inventory.hpp"
 #include "app/wrap_names.hpp"
 #include "base/text.hpp"
+#include "clients/secrets.hpp"
 #include "clients/starter_policy.hpp"
 
 namespace cordon::app {
@@ -87,8 +88,11 @@ class PolicyChooser {
   static void missing_names(const Entry& entry, const std::vector<std::string>& has, WrapStep& step) {
     for (const std::string& name : environment_of(entry)) {
       if (clients::may_pass(name) && std::ranges::find(has, name) == has.end()) {
-        step.notes.push_back(text::cat("the policy '", step.policy, "' does not let ", name,
-                                       " through: add it to launch.environment.pass if the server needs it"));
+        step.notes.push_back(
+            text::cat("the policy '", step.policy, "' does not let ", name, " through: if the server needs it, add ",
+                      clients::names_secret(name) ? text::cat("secrets: {", name, ": {from_env: ", name, "}}")
+                                                  : text::cat("pass: [", name, ']'),
+                      " to launch.environment, in the place of what that says of it now"));
       }
     }
   }

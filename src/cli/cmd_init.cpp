@@ -20,7 +20,7 @@ class InitCommand final : public Command {
 
   int execute(const Invocation& invocation) override {
     if (name_.empty() || invocation.after.empty()) {
-      return usage_error("init needs NAME -- COMMAND ARGUMENTS…");
+      return usage_error("init needs NAME -- COMMAND [ARGUMENT]...");
     }
     const app::InitRequest request{name_, invocation.after, environment_, {}, {}};
     const Result<app::NewPolicy> policy = app::prepare_policy(invocation.caller, request);

@@ -81,6 +81,11 @@ class ReviewCommand final : public Command {
     print_err(text::cat("mcp-cordon: snapshot written to ", text::printable(stored->path), '\n'));
     if (accept_all_) {
       print_err("mcp-cordon: no tool of it has a class from a person; review --all sets them\n");
+      if (!open.loaded.policy.catalog.accept_unattended) {
+        print_err(
+            "mcp-cordon: run refuses it until a person reviews it, or the policy says catalog.accept_unattended: "
+            "true\n");
+      }
     }
     if (!sign_ && !open.loaded.policy.catalog.trusted_keys.empty()) {
       print_err(

@@ -73,7 +73,9 @@ class Update final : public Command {
     }
     print_err(text::cat("mcp-cordon: ", text::printable(update.to, 300), " counts now; snapshot written to ",
                         text::printable(stored->path), "\nmcp-cordon: mcp-cordon rollback ",
-                        app::spelled_name(update.open.loaded), " goes back\n"));
+                        app::spelled_name(update.open.loaded),
+                        " goes back\nmcp-cordon: a client's configuration that names the version (npx ",
+                        text::printable(update.from, 300), ") no longer fits; mcp-cordon inventory shows it\n"));
     if (!update.open.loaded.policy.catalog.trusted_keys.empty()) {
       print_err("mcp-cordon: the policy wants a signature (catalog.trusted_keys); review --sign makes one\n");
     }

@@ -25,3 +25,13 @@ TEST_CASE("variables of known kinds have the values that the server sees; what t
         std::map<std::string, std::string>{
             {"a", "/data"}, {"b", "/srv"}, {"first", "index.js"}, {"home", "/home/cordon"}, {"where", "/home/cordon"}});
 }
+
+TEST_CASE("the folder of a package is none of the policy's") {
+  policy::Policy policy;
+  policy.catalog.variables = {{"a", {.kind = policy::Variable::Kind::roots}}};
+  PreparedLaunch launch;
+  launch.package_tree = "/usr";
+  launch.spec.mounts = {{.source = "/usr", .target = "/usr"}, {.source = "/tmp", .target = "/work"}};
+  CHECK(granted_folders(launch) == std::vector<std::string>{"/work"});
+  CHECK(known_values(policy, launch) == std::map<std::string, std::string>{{"a", "/work"}});
+}

@@ -29,6 +29,7 @@ bool Session::Impl::refuse_by_schema(const Message& message, const ToolView& too
   if (!refusal) {
     return false;
   }
+  notice_once(text::cat("a call to '", text::printable(tool.name, 100), "' was refused by the reviewed input schema"));
   refuse_call(message, refusal->code, "the reviewed input schema", std::move(refusal->detail));
   return true;
 }

@@ -33,7 +33,7 @@ void Session::Impl::refuse_arguments(const Message& message, std::string_view na
   const std::string& because = judged.verdict.because;
   const std::string where = text::printable(judged.finding.pointer, 200);
   notice_once(text::cat("a call to '", text::printable(name, 100), "' was refused by ", because, ": argument ", where,
-                        " ", judged.finding.reason, "; mcp-cordon explain ", config_.policy.server, " says more"));
+                        " ", judged.finding.reason, explain_hint(name)));
   refuse_call(message, *judged.refusal, text::cat(because, ": ", where, " ", judged.finding.reason),
               *judged.refusal == Errc::message_ambiguous ? "an argument of this call can be read in more than one way"
                                                          : "the policy does not allow an argument of this call",

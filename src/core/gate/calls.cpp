@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tools/call: held until the live list is judged, then the pin, then rules, then effects.
+#include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
@@ -76,10 +77,20 @@ void Session::Impl::refuse_call(const Message& message, Errc code, std::string b
   to_client(wire::result_line(*message.id, wire::refusal_result(text, meta.take(), era)));
 }
 
+// A command that can be typed; a name that a shell or a terminal takes for something else stands for itself.
+std::string Session::Impl::explain_hint(std::string_view tool) const {
+  const bool plain = std::ranges::all_of(tool, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
+  });
+  return text::cat("; mcp-cordon explain ", config_.policy.server, ' ', plain && !tool.starts_with('-') ? tool : "TOOL",
+                   " says more");
+}
+
 void Session::Impl::refuse_by_policy(const Message& message, std::string_view name, const policy::Verdict& verdict,
                                      policy::Effect effect) {
-  notice_once(text::cat("a call to '", text::printable(name, 100), "' was refused by ", verdict.because,
-                        "; mcp-cordon explain ", config_.policy.server, " says more"));
+  notice_once(
+      text::cat("a call to '", text::printable(name, 100), "' was refused by ", verdict.because, explain_hint(name)));
   refuse_call(message, Errc::tool_blocked, verdict.because, "the policy does not allow this tool", effect);
 }
 
@@ -122,6 +133,7 @@ void Session::Impl::decide_call(Message message) {
   const policy::Verdict& verdict = judged.verdict;
   const policy::Effect effect = judged.effects.all.front();
   if (is_read_only() && !judged.effects.only(policy::Effect::read)) {
+    notice_once(text::cat("a call to '", text::printable(name, 100), "' was refused: the session is read-only"));
     refuse_call(message, Errc::tool_blocked, config_.read_only ? "--read-only" : "tools.read_only",
                 "this session is read-only and the tool is not", effect);
     return;

@@ -122,7 +122,9 @@ std::string elicitation_params(std::string_view text, Remember remember) {
   w.key("properties").begin_object().key(kField).begin_object();
   w.member("type", "string").member("title", "Decision");
   w.member("description",
-           "The tool runs only if you choose to allow it. To be remembered means: until this session ends.");
+           remember == Remember::never
+               ? "The tool runs only if you choose to allow it."
+               : "The tool runs only if you choose to allow it. To be remembered means: until this session ends.");
   w.key("enum").begin_array().string(kRefuse).string(kAllow);
   if (remember != Remember::never) {
     w.string(kAllowArguments);

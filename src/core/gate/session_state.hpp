@@ -200,6 +200,7 @@ class Session::Impl {
   bool is_read_only() const { return config_.read_only || config_.policy.tools.read_only; }
   void refuse_arguments(const Message& message, std::string_view name, const policy::CallJudgement& judged);
 
+  std::string explain_hint(std::string_view tool) const;
   void refuse_by_policy(const Message& message, std::string_view name, const policy::Verdict& verdict,
                         policy::Effect effect);
   // `effect`: of this call, where that is known; else that of its tool is written down.

@@ -58,6 +58,10 @@ class Reader {
     if (!written) {
       return false;
     }
+    if (written->find("://") != std::string::npos) {
+      fault(node, text::cat("an item of ", kAllow, " is no URL: ", quote(*written)), std::string(kExample));
+      return false;
+    }
     const std::size_t colon = written->rfind(':');
     if (colon == std::string::npos || written->find(':') != colon) {
       fault(node, text::cat("an item of ", kAllow, " must be host:port, not ", quote(*written)), std::string(kExample));

@@ -69,7 +69,7 @@ TEST_CASE("what is no host, port or address says where and why") {
   CHECK(has(fault("\"user@a.test:443\""), "no host name: it has a character that no host name has"));
   CHECK(has(fault("\"a.test%00:443\""), "no host name"));
   CHECK(has(fault("\"127.1:443\""), "reads as a number of an address"));
-  CHECK(has(fault("\"https://a.test:443\""), "must be host:port"));
+  CHECK(has(fault("\"https://a.test:443\""), "is no URL"));
   CHECK(has(fault("{host: a.test}"), "names no ports"));
   CHECK(has(fault("{ports: [443]}"), "names no host"));
   CHECK(has(fault("{host: a.test, ports: []}"), "ports"));
