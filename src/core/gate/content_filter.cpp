@@ -17,9 +17,9 @@ using json::Kind;
 using json::Value;
 using policy::Results;
 
-constexpr std::array<std::string_view, 11> kForPrograms = {"uri",        "_meta",         "nextCursor", "requestState",
-                                                           "mimeType",   "progressToken", "requestId",  "taskId",
-                                                           "resultType", "blob",          "url"};
+constexpr std::array<std::string_view, 10> kForPrograms = {"uri",           "nextCursor", "requestState", "mimeType",
+                                                           "progressToken", "requestId",  "taskId",       "resultType",
+                                                           "blob",          "url"};
 
 // Structured content has names of its own choice.
 enum class Place : bool { protocol, data };
@@ -66,12 +66,22 @@ class Filter {
     const bool media = type.is(Kind::string) && (type.string_equals("image") || type.string_equals("audio"));
     for (const json::Member member : object.members()) {
       const std::string key = member.key.string();
-      if (place == Place::protocol &&
-          ((media && key == "data") || std::ranges::find(kForPrograms, key) != kForPrograms.end())) {
+      // Under these names only strings are for programs: a field of a form may be called url.
+      const bool for_programs =
+          member.value.is(Kind::string) &&
+          ((media && key == "data") || std::ranges::find(kForPrograms, key) != kForPrograms.end());
+      if (place == Place::protocol && (key == "_meta" || for_programs)) {
+        continue;
+      }
+      if (place == Place::protocol && key == "inputRequests") {
+        for (const json::Member question : member.value.members()) {
+          walk(question.value, Place::protocol);
+        }
         continue;
       }
       // The payload of a log message is data as well.
-      const bool data = place == Place::data || key == "structuredContent" || (key == "data" && !type);
+      const bool data =
+          place == Place::data || key == "structuredContent" || key == "properties" || (key == "data" && !type);
       walk(member.value, data ? Place::data : Place::protocol);
     }
   }

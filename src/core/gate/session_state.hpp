@@ -240,14 +240,17 @@ class Session::Impl {
   // call_conditions.cpp
   void make_schemas_ready();
   bool refuse_by_schema(const Message& message, const ToolView& tool);
-  bool admit_by_limits(const Message& message, const Outstanding& outstanding);
+  enum class Counted : bool { no, yes };
+  bool admit_by_limits(const Message& message, const Outstanding& outstanding, Counted counted);
   void set_answer_deadline(Outstanding& request) const;
   void tick_answers();
   std::optional<Instant> next_answer_deadline() const;
 
   // answers.cpp
   bool refuse_answer(const Message& message, const Outstanding& request);
-  std::string treated_line(Message message, std::string_view what, bool flagged);
+  bool refuse_by_size(const Message& message, const Outstanding& request);
+  void withhold_answer(const Message& message, const Outstanding& request, const Error& why);
+  std::string treated_line(json::Document message, const std::optional<Id>& id, std::string_view what, bool flagged);
 
   // items.cpp
   void on_prompt(Message message);
