@@ -47,13 +47,13 @@ void Session::Impl::pass_call(Message message, const ToolView& tool, const polic
   outstanding.tool = tool.name;
   outstanding.limits = judged.limits;
   // Nobody is asked about a call that has no room anyway.
-  if (confirm && !admit_by_limits(message, outstanding, Counted::no)) {
+  if (confirm && !retried_.contains(*message.id) && !admit_by_limits(message, outstanding, Counted::no)) {
     return;
   }
   if (confirm && !confirmed(message, tool, judged.verdict, effect)) {
     return;  // refused, or somebody is asked
   }
-  if (!admit_by_limits(message, outstanding, Counted::yes)) {
+  if (!retried_.contains(*message.id) && !admit_by_limits(message, outstanding, Counted::yes)) {
     return;
   }
   const bool flagged = tool.flagged || judged.verdict.action == policy::Action::flag;

@@ -180,6 +180,8 @@ void Session::Impl::retry_ourselves(const Message& message, const Outstanding& r
     // The call that a person confirmed goes on.
     words_.insert_or_assign(answered->id_json(), Word{request.confirmed->call, true});
   }
+  // Else a server that asks again and again would keep the call for ever.
+  retried_.insert_or_assign(*answered->id, request.answer_by);
   dispatch_request(std::move(*answered));
 }
 

@@ -402,9 +402,10 @@ class Session::Impl {
   std::size_t held_bytes_ = 0;
   bool client_shows_forms_ = false;  // as it said in `initialize`
   Confirmations confirmations_;
-  std::map<Id, Asked> asked_;                    // by the id of the call
-  std::map<std::string, Word> words_;            // by the id of the request, as JSON
-  std::deque<std::string> withdrawn_questions_;  // a late answer to these is dropped
+  std::map<Id, Asked> asked_;                     // by the id of the call
+  std::map<std::string, Word> words_;             // by the id of the request, as JSON
+  std::map<Id, std::optional<Instant>> retried_;  // by us: counted before, and its answer is due as it was
+  std::deque<std::string> withdrawn_questions_;   // a late answer to these is dropped
   bool published_ = false;
   std::set<std::string> noticed_;
   std::set<std::string> noticed_of_server_;
