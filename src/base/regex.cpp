@@ -28,7 +28,7 @@ Regex::Regex(Regex&& other) noexcept = default;
 Regex& Regex::operator=(Regex&& other) noexcept = default;
 Regex::~Regex() = default;
 
-std::expected<Regex, std::string> Regex::compile(std::string_view pattern) {
+std::expected<Regex, std::string> Regex::compile(std::string_view pattern, Dot dot) {
   if (pattern.size() > kMaxPattern) {
     return std::unexpected(text::cat("a pattern has at most ", kMaxPattern, " bytes"));
   }
@@ -36,6 +36,7 @@ std::expected<Regex, std::string> Regex::compile(std::string_view pattern) {
   options.set_max_mem(kMaxMemory);
   options.set_log_errors(false);
   options.set_never_capture(true);
+  options.set_dot_nl(dot == Dot::any);
   auto compiled = std::make_unique<re2::RE2>(re2::StringPiece(pattern.data(), pattern.size()), options);
   if (!compiled->ok()) return std::unexpected(text::printable(compiled->error()));
   return Regex(std::move(compiled));

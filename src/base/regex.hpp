@@ -15,8 +15,10 @@ namespace cordon {
 
 class Regex {
  public:
-  // RE2's syntax over UTF-8. The error says what is wrong with the pattern, already printable.
-  static std::expected<Regex, std::string> compile(std::string_view pattern);
+  enum class Dot : bool { not_line_end, any };
+  // RE2's syntax over UTF-8; `dot` says what a dot stands for, unless the pattern does. The error says what is wrong
+  // with the pattern, already printable.
+  static std::expected<Regex, std::string> compile(std::string_view pattern, Dot dot = Dot::not_line_end);
 
   Regex(Regex&& other) noexcept;
   Regex& operator=(Regex&& other) noexcept;

@@ -34,48 +34,63 @@ std::string marked(const Value& message, std::string_view key, std::string_view 
 
 }  // namespace
 
-// True when the result of a call may not pass as a whole; then everything is said.
-bool Session::Impl::refuse_answer(const Message& message, const Outstanding& request) {
+void Session::Impl::withhold_answer(const Message& message, const Outstanding& request, const Error& why) {
+  record(refused_record(Side::server, why.code, why.detail, message.id, request.method));
+  notice_server(text::cat("a result of ", text::printable(request.tool.empty() ? request.method : request.tool, 100),
+                          " was withheld: ", why.detail));
+  fail_reply(*message.id, request, why.code, why.detail);
+}
+
+// True when it is too long, whatever it is; then everything is said.
+bool Session::Impl::refuse_by_size(const Message& message, const Outstanding& request) {
   const std::size_t bytes = message.document.text().size();
-  std::optional<Error> refusal;
-  if (bytes > config_.policy.results.max_bytes) {
-    refusal = Error{Errc::result_too_large,
-                    text::cat("the result has ", bytes, " bytes, and at most ", config_.policy.results.max_bytes,
-                              " are let through; ask for less at once"),
-                    {},
-                    {}};
-  } else if (request.method == "tools/call" && config_.policy.results.structured == policy::SchemaCheck::enforce) {
-    refusal = schemas_.refuse_result(request.tool, message.result);
-  }
-  if (!refusal) {
+  if (bytes <= config_.policy.results.max_bytes) {
     return false;
   }
-  record(refused_record(Side::server, refusal->code, refusal->detail, message.id, request.method));
-  notice_server(text::cat("a result of ", text::printable(request.tool.empty() ? request.method : request.tool, 100),
-                          " was withheld: ", refusal->detail));
-  fail_reply(*message.id, request, refusal->code, refusal->detail);
+  withhold_answer(message, request,
+                  {Errc::result_too_large,
+                   text::cat("the result has ", bytes, " bytes, and at most ", config_.policy.results.max_bytes,
+                             " are let through; ask for less at once"),
+                   {},
+                   {}});
   return true;
 }
 
+// True when the result of a call may not pass as a whole; then everything is said.
+bool Session::Impl::refuse_answer(const Message& message, const Outstanding& request) {
+  if (refuse_by_size(message, request)) {
+    return true;
+  }
+  if (request.method != "tools/call" || config_.policy.results.structured != policy::SchemaCheck::enforce) {
+    return false;
+  }
+  const auto refusal = schemas_.refuse_result(request.tool, message.result);
+  if (refusal) {
+    withhold_answer(message, request, *refusal);
+  }
+  return refusal.has_value();
+}
+
 // The line for the client of what may pass. `what`: the tool or method that it belongs to.
-std::string Session::Impl::treated_line(Message message, std::string_view what, bool flagged) {
-  const Treated treated = treat_content(message.document, config_.policy.results, config_.secrets);
+std::string Session::Impl::treated_line(json::Document message, const std::optional<Id>& id, std::string_view what,
+                                        bool flagged) {
+  const Treated treated = treat_content(message, config_.policy.results, config_.secrets);
   if (treated.none() && !flagged) {
-    std::string line = std::move(message.document).take_text();
-    line += '\n';
+    std::string line = std::move(message).take_text();
+    line += line.ends_with('\n') ? "" : "\n";
     return line;
   }
-  std::string line = treated.text.empty() ? std::move(message.document).take_text() : treated.text;
+  std::string line = treated.text.empty() ? std::move(message).take_text() : treated.text;
   if (!treated.none()) {
     const std::string marks = treated.marks(config_.policy.results);
-    record(text_record(message.id, what, marks));
+    record(text_record(id, what, marks));
     notice_server(text::cat("text of ", text::printable(what, 100), " was treated as the policy says: ", marks));
     line = marked(parse_own(line).root(), kTextMark, marks);
   }
   if (flagged) {
     line = marked(parse_own(line).root(), "dev.mcp-cordon/flagged", "true");
   }
-  line += '\n';
+  line += line.ends_with('\n') ? "" : "\n";
   return line;
 }
 

@@ -35,15 +35,16 @@ bool Session::Impl::refuse_by_schema(const Message& message, const ToolView& too
 }
 
 // False when a rule among the limits of `outstanding` has no room for the call now; then it was refused. Else it
-// counts.
-bool Session::Impl::admit_by_limits(const Message& message, const Outstanding& outstanding) {
+// counts, when it is told to.
+bool Session::Impl::admit_by_limits(const Message& message, const Outstanding& outstanding, Counted counted) {
   const policy::Tools& tools = config_.policy.tools;
   const auto in_flight = [&](std::size_t rule) {
     return static_cast<std::size_t>(std::ranges::count_if(outstanding_, [&](const auto& entry) {
       return std::ranges::find(entry.second.limits, rule) != entry.second.limits.end();
     }));
   };
-  auto refusal = limits_of_calls_.admit(tools, outstanding.limits, now_, in_flight);
+  auto refusal = counted == Counted::yes ? limits_of_calls_.admit(tools, outstanding.limits, now_, in_flight)
+                                         : limits_of_calls_.refusal(tools, outstanding.limits, now_, in_flight);
   if (!refusal) {
     return true;
   }

@@ -43,13 +43,17 @@ void Session::Impl::refuse_arguments(const Message& message, std::string_view na
 void Session::Impl::pass_call(Message message, const ToolView& tool, const policy::CallJudgement& judged) {
   const policy::Effect effect = judged.effects.all.front();
   const bool confirm = judged.verdict.action == policy::Action::confirm;
-  if (confirm && !confirmed(message, tool, judged.verdict, effect)) {
-    return;  // refused, or somebody is asked
-  }
   Outstanding outstanding;
   outstanding.tool = tool.name;
   outstanding.limits = judged.limits;
-  if (!admit_by_limits(message, outstanding)) {
+  // Nobody is asked about a call that has no room anyway.
+  if (confirm && !retried_.contains(*message.id) && !admit_by_limits(message, outstanding, Counted::no)) {
+    return;
+  }
+  if (confirm && !confirmed(message, tool, judged.verdict, effect)) {
+    return;  // refused, or somebody is asked
+  }
+  if (!retried_.contains(*message.id) && !admit_by_limits(message, outstanding, Counted::yes)) {
     return;
   }
   const bool flagged = tool.flagged || judged.verdict.action == policy::Action::flag;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "core/gate/own_text.hpp"
 #include "core/gate/questions.hpp"
 #include "core/gate/records.hpp"
 #include "core/gate/session_state.hpp"
@@ -162,7 +163,8 @@ void Session::Impl::ask_client(const Message& message, const std::string& params
     line = wire::request_line(Id(id), message.method, params);
     line.pop_back();
   }
-  to_client(line + '\n');
+  // What it shows, or gives to a model, is text of the server as that of a result is.
+  to_client(treated_line(parse_own(line), message.id, message.method, false));
 }
 
 namespace {
@@ -278,7 +280,7 @@ bool Session::Impl::on_question_notification(const Message& message) {
       w.key("reason").value(reason);
     }
     w.end_object();
-    to_client(wire::notification_line(message.method, w.take()));
+    to_client(treated_line(parse_own(wire::notification_line(message.method, w.take())), {}, message.method, false));
     return true;
   }
   if (message.method == "notifications/elicitation/complete" &&

@@ -146,6 +146,7 @@ bool Session::Impl::take_word(Message& message) {
                   view != nullptr ? view->effect : policy::Effect::unknown);
   note_choice(open->subject, choice);
   if (choice == Choice::decline || choice == Choice::cancel) {
+    drop_questions_like(open->subject);
     return refuse(Errc::confirmation_declined, std::string(outcome_of(choice)), "a person was asked and did not agree");
   }
   auto stripped = wire::parse(without_our_answer(message.document.root(), sealed->inner), limits_);

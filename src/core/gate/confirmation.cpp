@@ -87,6 +87,10 @@ std::optional<Confirmations::Open> Confirmations::spend(const std::string& nonce
 
 void Confirmations::decline(const ConfirmSubject& subject, Instant now) {
   declined_.push_back({subject.tool, subject.call, now});
+  // Nor may another question about the same call, asked before this no, be answered with a yes.
+  std::erase_if(open_, [&](const auto& entry) {
+    return entry.second.stage == Stage::asked && entry.second.subject.call == subject.call;
+  });
 }
 
 void Confirmations::remember_arguments(const ConfirmSubject& subject) {

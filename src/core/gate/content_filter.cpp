@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/text.hpp"
 #include "core/gate/known_secrets.hpp"
 #include "core/gate/text_treatment.hpp"
 #include "core/json/write.hpp"
@@ -17,9 +21,9 @@ using json::Kind;
 using json::Value;
 using policy::Results;
 
-constexpr std::array<std::string_view, 11> kForPrograms = {"uri",        "_meta",         "nextCursor", "requestState",
-                                                           "mimeType",   "progressToken", "requestId",  "taskId",
-                                                           "resultType", "blob",          "url"};
+constexpr std::array<std::string_view, 10> kForPrograms = {"uri",           "nextCursor", "requestState", "mimeType",
+                                                           "progressToken", "requestId",  "taskId",       "resultType",
+                                                           "blob",          "url"};
 
 // Structured content has names of its own choice.
 enum class Place : bool { protocol, data };
@@ -30,7 +34,7 @@ class Filter {
 
   void walk(const Value& value, Place place) {
     if (value.is(Kind::string)) {
-      look(value);
+      replace(value, treated(value));
     } else if (value.is(Kind::array)) {
       for (const Value element : value.elements()) {
         walk(element, place);
@@ -64,24 +68,70 @@ class Filter {
   void walk_members(const Value& object, Place place) {
     const Value type = place == Place::protocol ? object.find("type") : Value();
     const bool media = type.is(Kind::string) && (type.string_equals("image") || type.string_equals("audio"));
+    Names names;
     for (const json::Member member : object.members()) {
       const std::string key = member.key.string();
-      if (place == Place::protocol &&
-          ((media && key == "data") || std::ranges::find(kForPrograms, key) != kForPrograms.end())) {
+      if (place == Place::data) {
+        look_at_name(object, member.key, names);
+      }
+      // Under these names only strings are for programs: a field of a form may be called url.
+      const bool for_programs =
+          member.value.is(Kind::string) &&
+          ((media && key == "data") || std::ranges::find(kForPrograms, key) != kForPrograms.end());
+      if (place == Place::protocol && (key == "_meta" || for_programs)) {
+        continue;
+      }
+      if (place == Place::protocol && key == "inputRequests") {
+        for (const json::Member question : member.value.members()) {
+          walk(question.value, Place::protocol);
+        }
         continue;
       }
       // The payload of a log message is data as well.
-      const bool data = place == Place::data || key == "structuredContent" || (key == "data" && !type);
+      const bool data =
+          place == Place::data || key == "structuredContent" || key == "properties" || (key == "data" && !type);
       walk(member.value, data ? Place::data : Place::protocol);
     }
   }
 
-  void look(const Value& value) {
+  struct Names {
+    std::set<std::string> taken = {};
+    std::size_t renamed = 0;
+  };
+
+  // Names that a server chose are read as its text is. What is left of two of them stays two.
+  void look_at_name(const Value& object, const Value& key, Names& names) {
+    const std::optional<std::string> now = treated(key);
+    if (!now) {
+      return;
+    }
+    if (names.taken.empty()) {
+      for (const json::Member member : object.members()) {
+        names.taken.insert(member.key.string());
+      }
+    }
+    std::string fresh = *now;
+    while (!names.taken.insert(fresh).second) {
+      fresh = text::cat(*now, '_', ++names.renamed);
+    }
+    replace(key, fresh);
+  }
+
+  void replace(const Value& value, const std::optional<std::string>& now) {
+    if (now) {
+      const std::string_view whole = value.raw();
+      const auto begin = static_cast<std::size_t>(whole.data() - value.tape()->text.data());
+      edits_.push_back({begin, whole.size(), json::quoted(*now)});
+    }
+  }
+
+  // The text of a string where it has to be another.
+  std::optional<std::string> treated(const Value& value) {
     const std::string_view raw = value.string_raw();
     const bool by_secrets = policy_.secrets != Results::Secrets::off;
     const bool by_look = worth_a_look(raw);
     if (!by_look && !by_secrets) {
-      return;
+      return std::nullopt;
     }
     const std::string before = value.string();
     std::string now = before;
@@ -95,11 +145,7 @@ class Filter {
         now = std::move(without);
       }
     }
-    if (now != before) {
-      const std::string_view whole = value.raw();
-      const auto begin = static_cast<std::size_t>(whole.data() - value.tape()->text.data());
-      edits_.push_back({begin, whole.size(), json::quoted(now)});
-    }
+    return now == before ? std::nullopt : std::optional(std::move(now));
   }
 
   static void treat(std::string& text, Results::Treatment treatment, std::size_t& count,

@@ -215,7 +215,36 @@ bool names_weak_secret(std::string_view text) {
   return false;
 }
 
-bool names_secret(std::string_view text) {
+// Letters of other scripts that the words above can be written with; to be read as 0 leaves a character as it is.
+char letter_of_word(char32_t c) {
+  constexpr std::array kWordLookalikes = std::to_array<Lookalike>({
+      {0x391, 0x391, 'a'}, {0x3B1, 0x3B1, 'a'}, {0x410, 0x410, 'a'}, {0x430, 0x430, 'a'}, {0x395, 0x395, 'e'},
+      {0x415, 0x415, 'e'}, {0x435, 0x435, 'e'}, {0x131, 0x131, 'i'}, {0x399, 0x399, 'i'}, {0x406, 0x406, 'i'},
+      {0x456, 0x456, 'i'}, {0x39A, 0x39A, 'k'}, {0x3BA, 0x3BA, 'k'}, {0x41A, 0x41A, 'k'}, {0x43A, 0x43A, 'k'},
+      {0x405, 0x405, 's'}, {0x455, 0x455, 's'}, {0x3A4, 0x3A4, 't'}, {0x422, 0x422, 't'}, {0x442, 0x442, 't'},
+      {0x51C, 0x51D, 'w'}, {0x3A5, 0x3A5, 'y'}, {0x423, 0x423, 'y'}, {0x443, 0x443, 'y'},
+  });
+  for (const Lookalike& one : kWordLookalikes) {
+    if (c >= one.first && c <= one.last) {
+      return one.letter;
+    }
+  }
+  return read_as(c);
+}
+
+std::string read_as_latin(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const text::CodePoint point = text::decode_utf8(text, i);
+    const std::size_t length = std::max<std::size_t>(point.length, 1);
+    const char letter = point.value < 0x80 ? '\0' : letter_of_word(point.value);
+    out += letter == 0 ? std::string(text.substr(i, length)) : std::string(1, letter);
+    i += length;
+  }
+  return out;
+}
+
+bool names_secret_plainly(std::string_view text) {
   if (has_one_of(words_of(text), kPhrases) || names_weak_secret(text)) {
     return true;
   }
@@ -229,6 +258,10 @@ bool names_secret(std::string_view text) {
   std::string squeezed;
   std::ranges::copy_if(lower, std::back_inserter(squeezed), alphanumeric);
   return std::ranges::any_of(kParts, stands_in(squeezed));
+}
+
+bool names_secret(std::string_view text) {
+  return names_secret_plainly(text) || names_secret_plainly(read_as_latin(text));
 }
 
 // A field that takes what a person types.

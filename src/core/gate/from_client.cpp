@@ -136,6 +136,7 @@ bool Session::Impl::admit_id(const Message& message) {
     return false;
   }
   words_.erase(id.json());  // of an earlier request with this id that was given up
+  retried_.erase(id);
   return true;
 }
 
@@ -290,6 +291,10 @@ void Session::Impl::forward_request(Message message, Outstanding outstanding) {
   }
   probes_sent_ += message.method == "server/discover" ? 1U : 0U;
   set_answer_deadline(outstanding);
+  if (const auto retried = retried_.extract(*message.id); retried && retried.mapped()) {
+    outstanding.answer_by =
+        outstanding.answer_by ? std::min(*outstanding.answer_by, *retried.mapped()) : retried.mapped();
+  }
   outstanding_.emplace(*message.id, std::move(outstanding));
   to_server(client_line(std::move(message)));
 }

@@ -202,8 +202,7 @@ void Session::Impl::on_server_notification(Message message) {
     CORDON_ASSERT(cleaned.has_value());
     message = std::move(*cleaned);
   }
-  const std::string method = message.method;
-  to_client(treated_line(std::move(message), method, false));
+  to_client(treated_line(std::move(message.document), {}, message.method, false));
 }
 
 void Session::Impl::on_server_reply(Message message) {
@@ -234,6 +233,9 @@ void Session::Impl::on_server_reply(Message message) {
   }
   if (message.kind == MessageKind::error) {
     const bool opening = request.method == "initialize";
+    if (!opening && refuse_by_size(message, request)) {
+      return;
+    }
     if (opening) {
       handshake_ = Handshake::none;
     }
@@ -287,7 +289,8 @@ void Session::Impl::pass_reply(Message message, const Outstanding& request) {
     pass_reply(std::move(*cleaned), request);
     return;
   }
-  to_client(treated_line(std::move(message), request.tool.empty() ? request.method : request.tool, request.flagged));
+  to_client(treated_line(std::move(message.document), message.id, request.tool.empty() ? request.method : request.tool,
+                         request.flagged));
 }
 
 void Session::Impl::on_initialize_reply(Message message) {

@@ -52,6 +52,12 @@ std::string question_json(std::string_view method, const std::string& params) {
 }
 
 bool shape_fits(const Value& result) {
+  // An answer beside the questions would pass by what is asked of answers.
+  for (const std::string_view answer : {"content", "structuredContent", "contents", "messages"}) {
+    if (result.find(answer)) {
+      return false;
+    }
+  }
   const Value type = result.find("resultType");
   const Value asked = result.find("inputRequests");
   const std::size_t questions = asked ? asked.size() : 0;
@@ -95,6 +101,9 @@ void Session::Impl::withhold_question(const Message& message, const Outstanding&
 }
 
 void Session::Impl::on_asking_reply(Message message, const Outstanding& request) {
+  if (refuse_by_size(message, request)) {
+    return;
+  }
   if (wire::has_own_meta(message.document.root())) {
     record(refused_record(Side::server, Errc::message_ambiguous, "members under dev.mcp-cordon/ were removed",
                           message.id, request.method));
@@ -171,6 +180,8 @@ void Session::Impl::retry_ourselves(const Message& message, const Outstanding& r
     // The call that a person confirmed goes on.
     words_.insert_or_assign(answered->id_json(), Word{request.confirmed->call, true});
   }
+  // Else a server that asks again and again would keep the call for ever.
+  retried_.insert_or_assign(*answered->id, request.answer_by);
   dispatch_request(std::move(*answered));
 }
 
@@ -209,7 +220,8 @@ void Session::Impl::pass_asking(const Message& message, const Outstanding& reque
     result = wire::with_meta(parse_own(result).root(), "dev.mcp-cordon/flagged", "true");
   }
   questions_.remember(std::move(asked));
-  to_client(wire::result_line(*message.id, result));
+  to_client(treated_line(parse_own(wire::result_line(*message.id, result)), message.id,
+                         request.tool.empty() ? request.method : request.tool, false));
 }
 
 // -32042: go to these addresses first. The client cannot say no to one of them, so that one alone stops all.
@@ -250,11 +262,10 @@ void Session::Impl::on_address_required(Message message, const Outstanding& requ
   const auto edit_error = [&](std::string_view key, const Value&) {
     return key == "data" ? std::optional(rewritten) : std::nullopt;
   };
-  to_client(wire::edited(message.document.root(),
-                         [&](std::string_view key, const Value& value) {
-                           return key == "error" ? std::optional(wire::edited(value, edit_error)) : std::nullopt;
-                         }) +
-            '\n');
+  const std::string line = wire::edited(message.document.root(), [&](std::string_view key, const Value& value) {
+    return key == "error" ? std::optional(wire::edited(value, edit_error)) : std::nullopt;
+  });
+  to_client(treated_line(parse_own(line), message.id, request.tool.empty() ? request.method : request.tool, false));
 }
 
 // A request of the client that carries answers: only to what was asked, once, and with the state that was given. Ours

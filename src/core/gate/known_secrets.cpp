@@ -120,10 +120,16 @@ std::optional<Hit> private_key(std::string_view text) {
 // `before`: the character before `text`. What may hold - and _ begins behind neither, so that no run is gone through
 // twice.
 std::optional<Hit> hit_at(std::string_view text, const std::vector<NamedSecret>& own, char before) {
+  // The longest: one secret may begin as another does.
+  const NamedSecret* longest = nullptr;
   for (const NamedSecret& secret : own) {
-    if (secret.value.size() >= kLeastOwn && text.starts_with(secret.value)) {
-      return Hit{secret.value.size(), "secret " + text::printable(secret.name, 64), true};
+    const bool longer = longest == nullptr || secret.value.size() > longest->value.size();
+    if (secret.value.size() >= kLeastOwn && longer && text.starts_with(secret.value)) {
+      longest = &secret;
     }
+  }
+  if (longest != nullptr) {
+    return Hit{longest->value.size(), "secret " + text::printable(longest->name, 64), true};
   }
   for (const Form& form : kForms) {
     const Letters around = form.letters == Letters::word ? Letters::word : Letters::alphanumeric;

@@ -29,8 +29,9 @@ std::optional<std::int64_t> answer_timeout(const policy::Policy& policy, const R
   return least;
 }
 
-std::optional<CallLimits::Refusal> CallLimits::admit(const policy::Tools& tools, const RuleIndexes& rules, Instant now,
-                                                     const std::function<std::size_t(std::size_t)>& in_flight) {
+std::optional<CallLimits::Refusal> CallLimits::refusal(const policy::Tools& tools, const RuleIndexes& rules,
+                                                       Instant now,
+                                                       const std::function<std::size_t(std::size_t)>& in_flight) {
   for (const std::size_t index : rules) {
     const policy::Rule& rule = tools.rules[index];
     if (rule.calls_in_flight && in_flight(index) >= *rule.calls_in_flight) {
@@ -50,6 +51,14 @@ std::optional<CallLimits::Refusal> CallLimits::admit(const policy::Tools& tools,
                      text::cat("only ", *rule.calls_per_minute, " such calls a minute are let through; try again in ",
                                (wait_ms + 999) / 1'000, " s")};
     }
+  }
+  return std::nullopt;
+}
+
+std::optional<CallLimits::Refusal> CallLimits::admit(const policy::Tools& tools, const RuleIndexes& rules, Instant now,
+                                                     const std::function<std::size_t(std::size_t)>& in_flight) {
+  if (auto found = refusal(tools, rules, now, in_flight)) {
+    return found;
   }
   for (const std::size_t index : rules) {
     if (tools.rules[index].calls_per_minute) {

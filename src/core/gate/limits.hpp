@@ -28,6 +28,9 @@ class CallLimits {
     std::size_t rule = 0;
     std::string detail = {};  // for the model: what the limit is and when to try again
   };
+  // The rule that has no room for the call now.
+  std::optional<Refusal> refusal(const policy::Tools& tools, const RuleIndexes& rules, Instant now,
+                                 const std::function<std::size_t(std::size_t rule)>& in_flight);
   // Counts the call when all rules have room for it, and else says which has not. `in_flight` counts the calls under a
   // rule that wait for their answer.
   std::optional<Refusal> admit(const policy::Tools& tools, const RuleIndexes& rules, Instant now,

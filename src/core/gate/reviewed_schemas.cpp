@@ -83,13 +83,14 @@ std::optional<Error> ReviewedSchemas::refuse_arguments(std::string_view tool, co
 std::optional<Error> ReviewedSchemas::refuse_result(std::string_view tool, const Value& result) const {
   const auto found = outputs_.find(tool);
   const Value failed = result.find("isError");
-  if (found == outputs_.end() || (failed.is(Kind::boolean) && failed.boolean())) {
+  const Value content = result.find("structuredContent");
+  // An error needs no structure; one that has some is no way round.
+  if (found == outputs_.end() || (!content && failed.is(Kind::boolean) && failed.boolean())) {
     return std::nullopt;
   }
   if (!found->second) {
     return Error{Errc::message_malformed, "the reviewed output schema cannot be enforced", {}, {}};
   }
-  const Value content = result.find("structuredContent");
   if (!content) {
     return Error{
         Errc::message_malformed, "the result lacks the structured content of the reviewed output schema", {}, {}};

@@ -241,14 +241,17 @@ class Session::Impl {
   // call_conditions.cpp
   void make_schemas_ready();
   bool refuse_by_schema(const Message& message, const ToolView& tool);
-  bool admit_by_limits(const Message& message, const Outstanding& outstanding);
+  enum class Counted : bool { no, yes };
+  bool admit_by_limits(const Message& message, const Outstanding& outstanding, Counted counted);
   void set_answer_deadline(Outstanding& request) const;
   void tick_answers();
   std::optional<Instant> next_answer_deadline() const;
 
   // answers.cpp
   bool refuse_answer(const Message& message, const Outstanding& request);
-  std::string treated_line(Message message, std::string_view what, bool flagged);
+  bool refuse_by_size(const Message& message, const Outstanding& request);
+  void withhold_answer(const Message& message, const Outstanding& request, const Error& why);
+  std::string treated_line(json::Document message, const std::optional<Id>& id, std::string_view what, bool flagged);
 
   // items.cpp
   void on_prompt(Message message);
@@ -400,9 +403,10 @@ class Session::Impl {
   std::size_t held_bytes_ = 0;
   bool client_shows_forms_ = false;  // as it said in `initialize`
   Confirmations confirmations_;
-  std::map<Id, Asked> asked_;                    // by the id of the call
-  std::map<std::string, Word> words_;            // by the id of the request, as JSON
-  std::deque<std::string> withdrawn_questions_;  // a late answer to these is dropped
+  std::map<Id, Asked> asked_;                     // by the id of the call
+  std::map<std::string, Word> words_;             // by the id of the request, as JSON
+  std::map<Id, std::optional<Instant>> retried_;  // by us: counted before, and its answer is due as it was
+  std::deque<std::string> withdrawn_questions_;   // a late answer to these is dropped
   bool published_ = false;
   std::set<std::string> noticed_;
   std::set<std::string> noticed_of_server_;

@@ -24,8 +24,8 @@ struct Found {
   Schemas schemas = {};
 };
 
-// What an argument of a condition is in this call. A step meets each element of an array on its way: the proposals name
-// the members of elements without a *.
+// What an argument of a condition is in this call; an empty array is met as itself. A step meets each element of an
+// array on its way: the proposals name the members of elements without a *.
 std::vector<Found> find(const ArgumentPointer& pointer, const Value& arguments, const SchemaWalk& schema) {
   std::vector<Found> now = {{arguments, schema.top()}};
   const auto spread = [&](std::vector<Found> from) {
@@ -33,7 +33,7 @@ std::vector<Found> find(const ArgumentPointer& pointer, const Value& arguments, 
     while (!from.empty()) {
       const Found at = std::move(from.back());
       from.pop_back();
-      if (!at.value.is(Kind::array)) {
+      if (!at.value.is(Kind::array) || at.value.size() == 0) {
         out.push_back(at);
         continue;
       }
@@ -46,9 +46,15 @@ std::vector<Found> find(const ArgumentPointer& pointer, const Value& arguments, 
   };
   for (const std::string& token : pointer.tokens()) {
     std::vector<Found> next;
-    for (const Found& at : token == "*" ? std::move(now) : spread(std::move(now))) {
+    const bool names_element =
+        token == "*" || (!token.empty() && token.find_first_not_of("0123456789") == std::string::npos);
+    for (const Found& at : names_element ? std::move(now) : spread(std::move(now))) {
+      std::size_t index = 0;
       for (const Value element : at.value.elements()) {
-        next.push_back({element, schema.elements(at.schemas)});
+        if (token == "*" || token == std::to_string(index)) {
+          next.push_back({element, schema.elements(at.schemas)});
+        }
+        ++index;
       }
       for (const json::Member member : at.value.members()) {
         if (token == "*" || member.key.string_equals(token)) {
@@ -126,6 +132,14 @@ class Judging {
   }
 
   void one_value(const std::string& argument, const Found& at) {
+    const bool list = std::ranges::any_of(at.schemas, [](const Value& node) {
+      const Value type = node.find("type");
+      return node.find("items") || (type.is(Kind::string) && type.string_equals("array"));
+    });
+    if (at.value.is(Kind::array) && list) {
+      add(question_.base, text::cat(shown(argument), " is empty: class of the tool, ", name(question_.base)));
+      return;
+    }
     bool named = false;
     for (const EffectCondition& condition : question_.when) {
       if (condition.argument == argument && condition.value && at.value.is(Kind::string) &&

@@ -83,11 +83,13 @@ Result<Condition> Condition::compile(const ArgumentCondition& condition) {
   for (const auto& [texts, patterns] :
        {std::pair(&condition.matches, &out.matches_), std::pair(&condition.not_matches, &out.not_matches_)}) {
     for (const std::string& text : *texts) {
-      std::expected<Regex, std::string> pattern = Regex::compile(text);
-      if (!pattern) {
-        return fail(Errc::policy_invalid, text::cat("it is no pattern of RE2: ", pattern.error()));
+      std::expected<Regex, std::string> strict = Regex::compile(text);
+      std::expected<Regex, std::string> loose = Regex::compile(text, Regex::Dot::any);
+      if (!strict || !loose) {
+        return fail(Errc::policy_invalid,
+                    text::cat("it is no pattern of RE2: ", strict ? loose.error() : strict.error()));
       }
-      patterns->push_back(std::move(*pattern));
+      patterns->push_back({std::move(*strict), std::move(*loose)});
     }
   }
   for (const std::string& text : condition.one_of) {
@@ -185,13 +187,18 @@ Finding Condition::string(const json::Value& value, const ServerView& view) cons
   if (text_.max_length && code_points(text) > *text_.max_length) {
     all.push_back(fails(text::cat("is longer than ", *text_.max_length, " characters")));
   }
+  const bool lines = text.find('\n') != std::string::npos;
   const auto whole = [&](const Regex& pattern) { return pattern.full_match(text); };
-  if (!matches_.empty() && std::ranges::none_of(matches_, whole)) {
-    all.push_back(fails("does not match"));
+  if (!matches_.empty() && std::ranges::none_of(matches_, whole, &Pattern::strict)) {
+    all.push_back(lines && std::ranges::any_of(matches_, whole, &Pattern::loose)
+                      ? unclear("matches only where a dot stands for a line end as well")
+                      : fails("does not match"));
   }
   const auto anywhere = [&](const Regex& pattern) { return pattern.partial_match(text); };
-  if (std::ranges::any_of(not_matches_, anywhere)) {
+  if (std::ranges::any_of(not_matches_, anywhere, &Pattern::strict)) {
     all.push_back(fails("matches what it must not"));
+  } else if (lines && std::ranges::any_of(not_matches_, anywhere, &Pattern::loose)) {
+    all.push_back(unclear("matches what it must not where a dot stands for a line end as well"));
   }
   if (!text_.within.empty()) {
     all.push_back(path(text, view));

@@ -45,6 +45,11 @@ class Condition {
     std::string folded = {};                   // of a string
     std::optional<json::Decimal> number = {};  // of a number
   };
+  // A dot stands for no line end, which people forget: where that makes the difference, it is unclear what was meant.
+  struct Pattern {
+    Regex strict;
+    Regex loose;
+  };
   Condition() = default;
   Finding judge(const json::Value& value, const ServerView& view) const;
   Finding one_of(const json::Value& value) const;
@@ -56,8 +61,8 @@ class Condition {
 
   ArgumentCondition text_ = {};
   ArgumentPointer pointer_ = {};
-  std::vector<Regex> matches_ = {};
-  std::vector<Regex> not_matches_ = {};
+  std::vector<Pattern> matches_ = {};
+  std::vector<Pattern> not_matches_ = {};
   std::vector<Value> one_of_ = {};
 };
 

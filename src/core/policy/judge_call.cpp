@@ -94,8 +94,10 @@ class CallJudge::Run {
       looked_at.push_back(&pointer);
     }
     std::optional<std::size_t> first;
+    bool decided = false;
     for (std::size_t i = 0; i < judge_.rules_.size(); ++i) {
-      if (!names_tool(rule(i), call_.tool)) {
+      // Behind the rule that decides only limits count.
+      if (!names_tool(rule(i), call_.tool) || (decided && (rule(i).action || !has_limit(rule(i))))) {
         continue;
       }
       for (const auto* list : {&judge_.rules_[i].when, &judge_.rules_[i].arguments}) {
@@ -104,9 +106,7 @@ class CallJudge::Run {
           first = first.value_or(i);
         }
       }
-      if (rule(i).action && rule(i).when.empty()) {
-        break;
-      }
+      decided = decided || (rule(i).action && rule(i).when.empty());
     }
     std::optional<Finding> found = stray_argument(schema_, arguments_, looked_at);
     if (!found) {

@@ -48,8 +48,13 @@ bool unsteady(char32_t c) {
   return c < 0x20 || c == 0x7f || (c >= 0x80 && c < 0xa0) || c == U'\\' || c == 0xad || c == 0x34f || c == 0x61c ||
          c == 0x180e || (c >= 0x200b && c <= 0x200f) || c == 0x2024 || c == 0x2025 || c == 0x2026 || c == 0x2028 ||
          c == 0x2029 || (c >= 0x202a && c <= 0x202e) || c == 0x2044 || (c >= 0x2060 && c <= 0x206f) || c == 0x2215 ||
-         (c >= 0xfe00 && c <= 0xfe0f) || c == 0xfe52 || c == 0xfe68 || c == 0xfeff || c == 0xff0e || c == 0xff0f ||
-         c == 0xff3c || c == 0xff5e || (c >= 0xe0000 && c <= 0xe01ef);
+         (c >= 0xfe00 && c <= 0xfe0f) || c == 0xfe19 || c == 0xfe30 || c == 0xfe52 || c == 0xfe68 || c == 0xfeff ||
+         c == 0xff0e || c == 0xff0f || c == 0xff3c || c == 0xff5e || (c >= 0xe0000 && c <= 0xe01ef);
+}
+
+// Blanks beyond ASCII, which servers cut off as well: what is left may be another path.
+bool wide_blank(char32_t c) {
+  return c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
 // What is unclear about the text itself; empty when nothing is.
@@ -65,6 +70,9 @@ std::string_view blemish(std::string_view text) {
     const text::CodePoint point = text::decode_utf8(text, i);
     if (point.length == 0 || unsteady(point.value)) {
       return "a backslash, a control character or one that servers read as something else is in it";
+    }
+    if (wide_blank(point.value) && (i == 0 || i + point.length == text.size())) {
+      return "it begins or ends with a blank or a quote, which servers cut off";
     }
     i += point.length;
   }

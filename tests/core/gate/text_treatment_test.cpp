@@ -35,7 +35,8 @@ Result hidden(std::string_view text) {
 std::string redacted(std::string_view text) {
   std::size_t found = 0;
   std::set<std::string> kinds;
-  std::string out = without_secrets(text, {{"A", "hunter2hunter2"}, {"B", "abcd"}}, found, kinds);
+  std::string out =
+      without_secrets(text, {{"A", "hunter2hunter2"}, {"B", "abcd"}, {"C", "abcd-and-more"}}, found, kinds);
   CHECK((found == 0) == (out == text));
   CHECK(out.size() <= text.size());
   return out;
@@ -120,6 +121,7 @@ TEST_CASE("secrets are known by their form and by their value") {
         "[private_key removed]\nz");
   CHECK(redacted("-----BEGIN PRIVATE KEY-----\nMII") == "[private_key removed]");
   CHECK(redacted("pass hunter2hunter2, xabcdx") == "pass [secret], x****x");
+  CHECK(redacted("abcd-and-more") == "[secret]");
   for (const std::string& kept :
        {std::string("ghp_short"), "xghp_" + letters, std::string("AKIA"), std::string("eyJ.eyJ"),
         std::string("-----BEGIN CERTIFICATE-----"), std::string("hunter2"), std::string()}) {

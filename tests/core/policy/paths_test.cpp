@@ -141,6 +141,10 @@ TEST_CASE("a spelling that servers read differently is unclear, and so never ins
                            "/data/out/\xE2\x80\xA5/x",
                            "/data/out/\xEF\xBB\xBFx",
                            "/data/out/\xFFx",
+                           "\xC2\xA0/etc/passwd",
+                           "/data/out/a\xE3\x80\x80",
+                           "\xE2\x80\xAF~/x",
+                           "/data/out/\xEF\xB8\xB0/x",
 
                            "file:///data/out/a/../b"}) {
     CHECK_MESSAGE(found(path) == Containment::unclear, path);
