@@ -65,8 +65,10 @@ meson_part() {
   fi
 }
 
+# Debug information costs two fifths of the time to compile, and nobody debugs on a machine of CI.
 gcc() {
-  meson_part gcc build g++ '--buildtype=debugoptimized -Dwerror=true' ''
+  if [ "${CI:-}" = true ]; then how='-Doptimization=2 -Ddebug=false'; else how='--buildtype=debugoptimized'; fi
+  meson_part gcc build g++ "$how -Dwerror=true" ''
 }
 
 # Address and undefined-behaviour sanitizers over the suites that need no processes of other users or namespaces.
@@ -74,7 +76,7 @@ sanitizers() {
   export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
   meson_part sanitizers build-asan clang++-19 \
-    '--buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true' \
+    '-Doptimization=1 -Ddebug=false -Dcpp_args=-gline-tables-only -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true' \
     '--no-suite lint --no-suite e2e --no-suite sandbox'
   unset ASAN_OPTIONS UBSAN_OPTIONS
 }
