@@ -234,12 +234,14 @@ class NpmInstall {
   }
 
   Status finish(const std::optional<formats::PackageRecord>& recorded) {
+    // First of all: a script may have put a link in the place of the tree or of a folder in it, which leads to the
+    // user's own files.
+    if (Status sealed = seal_tree(tree_); !sealed) {
+      return sealed;
+    }
     // What npm writes for itself differs from version to version, and no package reads it.
     for (const char* name : {"/package.json", "/package-lock.json", "/node_modules/.package-lock.json"}) {
       ::unlink((tree_ + name).c_str());
-    }
-    if (Status sealed = seal_tree(tree_); !sealed) {
-      return sealed;
     }
     Result<TreeDigest> digest = content_digest(tree_);
     if (!digest) {

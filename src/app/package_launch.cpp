@@ -91,8 +91,11 @@ Result<std::vector<std::string>> interpreter_of(const std::string& path) {
   if (words.empty() && (is_node_script(path) || start->starts_with("#!"))) {
     words = {"node"};
   }
-  // A path of somebody's machine (/usr/local/bin/node): the program of that name is meant.
-  if (!words.empty() && words.front().starts_with('/') && ::access(words.front().c_str(), X_OK) != 0) {
+  // A path of somebody's machine (/usr/local/bin/node): the program of that name is meant. Also where there is one:
+  // what is started is shown to the server, and a package does not choose among the user's own files.
+  if (!words.empty() && words.front().starts_with('/') &&
+      (!is_within(normalised(words.front()), "/usr") && !is_within(normalised(words.front()), "/bin") ||
+       ::access(words.front().c_str(), X_OK) != 0)) {
     words.front() = file_name_of(words.front());
   }
   return words;

@@ -29,7 +29,11 @@ constexpr mode_t kExecute = 0111;
 
 std::int64_t ns_of(const timespec& time) { return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
 
-std::vector<std::string> sorted_names(int folder_fd) {
+std::unexpected<Error> refused(const std::string& path, std::string detail, std::string remedy = {}) {
+  return fail(Errc::launch_failed, std::move(detail), text::printable(path), std::move(remedy));
+}
+
+Result<std::vector<std::string>> sorted_names(int folder_fd, const std::string& path) {
   struct Close {
     void operator()(DIR* folder) const { ::closedir(folder); }
   };
@@ -37,21 +41,22 @@ std::vector<std::string> sorted_names(int folder_fd) {
   const std::unique_ptr<DIR, Close> folder(again ? ::fdopendir(again.get()) : nullptr);
   std::vector<std::string> names;
   if (!folder) {
-    return names;
+    return refused(path, errno_text("open", errno));
   }
   [[maybe_unused]] const int with_folder = again.release();
+  errno = 0;
   while (const dirent* entry = ::readdir(folder.get())) {
     const std::string_view name = static_cast<const char*>(entry->d_name);
     if (name != "." && name != "..") {
       names.emplace_back(name);
     }
+    errno = 0;
+  }
+  if (errno != 0) {  // a folder that was read in part would be sealed in part
+    return refused(path, errno_text("readdir", errno));
   }
   std::ranges::sort(names);
   return names;
-}
-
-std::unexpected<Error> refused(const std::string& path, std::string detail, std::string remedy = {}) {
-  return fail(Errc::launch_failed, std::move(detail), text::printable(path), std::move(remedy));
 }
 
 struct Entry {
@@ -76,7 +81,11 @@ class Walk {
 
  private:
   Status visit_folder(int folder, const std::string& path, int depth) {
-    for (const std::string& name : sorted_names(folder)) {
+    const Result<std::vector<std::string>> names = sorted_names(folder, path);
+    if (!names) {
+      return std::unexpected(names.error());
+    }
+    for (const std::string& name : *names) {
       const std::string below = path.empty() ? name : text::cat(path, '/', name);
       struct stat info{};
       if (++seen_ > kMaxEntries || depth > kMaxDepth) {
@@ -113,16 +122,18 @@ Result<std::string> link_target(const Entry& entry) {
   return std::string(target.data(), static_cast<std::size_t>(length));
 }
 
-// `depth`: how many folders lie between the root and the link.
+// `depth`: how many folders lie between the root and the link. ".." counts only in front: behind a name, which may be a
+// link itself, nobody can say from the text where it leads.
 bool stays_inside(std::string_view target, int depth) {
   if (target.starts_with('/')) {
     return false;
   }
+  bool named = false;
   for (const std::string_view part : text::split(target, '/')) {
-    depth += part == ".." ? -1 : part.empty() || part == "." ? 0 : 1;
-    if (depth < 0) {
+    if (part == ".." && (named || --depth < 0)) {
       return false;
     }
+    named = named || (part != ".." && part != "." && !part.empty());
   }
   return true;
 }

@@ -130,6 +130,12 @@ void wrap_entry(const Caller& caller, PolicyChooser& chooser, WrapPlan& plan, st
                                                       : "starts nothing",
                  false);
   }
+  if (const std::vector<std::string> steering = clients::steering_variables(entry); !steering.empty()) {
+    return leave(text::cat("sets ", text::printable(text::join(steering, ", "), 500),
+                           ", which steers mcp-cordon itself: take it out of the config, and write it in "
+                           "launch.environment.set of the policy if the server needs it"),
+                 true);
+  }
   if (entry.wrapping) {
     const bool ours = is_our_program(caller, entry.wrapping->program);
     return leave(ours ? text::cat("is wrapped already, by policy ", text::printable(entry.wrapping->policy, 200))
@@ -154,6 +160,10 @@ void wrap_entry(const Caller& caller, PolicyChooser& chooser, WrapPlan& plan, st
   const std::vector<std::string> warnings =
       command_warnings({step.policy, step.command, {}, entry.environment_file, entry.cwd});
   step.notes.insert(step.notes.end(), warnings.begin(), warnings.end());
+  if (!entry.environment_file.empty()) {
+    step.notes.push_back(text::cat("the client sets what ", text::printable(entry.environment_file, 500),
+                                   " says for mcp-cordon, too: nobody else may write that file"));
+  }
   step.edits = std::move(edits->edits);
   step.record = std::move(edits->record);
   plan.steps.push_back(std::move(step));

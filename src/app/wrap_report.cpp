@@ -19,7 +19,11 @@ std::string exact(const std::vector<std::string>& command) {
   std::string out;
   for (const std::string& word : command) {
     const bool plain = !word.empty() && word.find_first_of(" \t\"'\\$`|&;<>()*?[]{}!#~") == std::string::npos;
-    const std::string shown = text::printable(word, kWhole);
+    std::string shown;
+    for (const std::string_view part :
+         text::split(word, '\'')) {  // as a shell wants it, so that no word looks like two
+      shown += text::cat(part.data() == word.data() ? "" : R"('\'')", text::printable(part, kWhole));
+    }
     out += text::cat(out.empty() ? "" : " ", plain ? shown : text::cat('\'', shown, '\''));
   }
   return out;

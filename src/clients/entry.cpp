@@ -107,6 +107,23 @@ void read_command(const Node& object, Entry& entry) {
   read_strings(args->node, "args", entry.command, entry);
 }
 
+// Which of two commands is started depends on the client.
+void refuse_two_places(const Node& node, Entry& entry) {
+  if (entry.base.empty()) {
+    return;
+  }
+  const std::string_view base = entry.base.front();
+  for (const std::string_view key : {"command", "args", "path"}) {
+    if (key != base && count(node, key) > 0) {
+      entry.fault = text::cat("has '", key, "' beside '", base, "', which holds the command");
+    }
+  }
+  const Member* transport = find(node, "transport");
+  if (base == "command" && transport != nullptr && transport->node.kind == NodeKind::object) {
+    entry.fault = "has its command in two places";
+  }
+}
+
 bool is_remote_type(std::string_view type) {
   constexpr auto kTypes =
       std::to_array<std::string_view>({"http", "sse", "remote", "streamable-http", "streamableHttp", "ws"});
@@ -142,6 +159,7 @@ Entry read_entry(std::string name, const Node& node, std::vector<std::string> pa
       read_environment(*object, entry);
     }
   }
+  refuse_two_places(node, entry);
   if (count(*object, command_key(entry)) > 0) {
     read_command(*object, entry);
     if (!entry.url.empty()) {
@@ -247,6 +265,20 @@ std::vector<Entry> find_entries(const Tree& tree, std::span<const MemberPath> ta
   std::vector<Entry> out;
   for (const MemberPath& table : tables) {
     walk(tree.root, table, {}, false, out);
+  }
+  return out;
+}
+
+std::vector<std::string> steering_variables(const Entry& entry) {
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"GCONV_PATH", "GETCONF_DIR", "GLIBC_TUNABLES", "HOME", "LOCPATH", "NLSPATH",
+                                       "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"});
+  std::vector<std::string> out;
+  for (const Variable& variable : entry.environment) {
+    const std::string& name = variable.name;
+    if (name.starts_with("LD_") || name.starts_with("MCP_CORDON_") || std::ranges::find(kNames, name) != kNames.end()) {
+      out.push_back(name);
+    }
   }
   return out;
 }

@@ -59,6 +59,10 @@ std::optional<Wrapping> wrapping_of(std::span<const std::string> command);
 // The command behind "mcp-cordon run NAME --", or the command itself; empty when only the policy knows it.
 std::vector<std::string> real_command(const Entry& entry);
 
+// Variables that the config sets and that choose what mcp-cordon itself loads and reads: libraries, policies, records.
+// Whoever wrote the entry would stand above every policy.
+std::vector<std::string> steering_variables(const Entry& entry);
+
 std::vector<Entry> find_entries(const Tree& tree, std::span<const MemberPath> tables);
 
 // The node of entry.path, and of entry.path + entry.base; nullptr when it is gone or not unique.

@@ -63,6 +63,12 @@ std::vector<Finding> findings(const Entry& entry) {
   for (const Danger danger : dangers(command)) {
     out.push_back({dangerous_shape, std::string(phrase(danger))});
   }
+  if (entry.transport == Transport::stdio) {
+    for (const std::string& name : steering_variables(entry)) {
+      out.push_back(
+          {dangerous_shape, text::cat("sets ", text::printable(name, 100), ", which steers mcp-cordon itself")});
+    }
+  }
   if (const auto package = detect(command); package && !package->pinned) {
     out.push_back({unpinned_package, text::cat(package->runner, ' ', text::printable(package->written, 300))});
   }

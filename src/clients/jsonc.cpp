@@ -59,7 +59,7 @@ class Reader {
       if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
         ++at_;
       } else if (text_.substr(at_).starts_with("//")) {
-        at_ = std::min(text_.find('\n', at_), text_.size());
+        line_comment();
       } else if (text_.substr(at_).starts_with("/*")) {
         const std::size_t end = text_.find("*/", at_ + 2);
         if (end == std::string_view::npos) {
@@ -71,6 +71,19 @@ class Reader {
         return;
       }
     }
+  }
+
+  // Some readers end it at a carriage return alone, and some at U+2028: what stands behind would be hidden from us.
+  void line_comment() {
+    const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+    std::string_view comment = text_.substr(at_, end - at_);
+    comment = comment.ends_with('\r') ? comment.substr(0, comment.size() - 1) : comment;
+    for (const std::string_view other : {"\r", "\xE2\x80\xA8", "\xE2\x80\xA9"}) {
+      if (const std::size_t found = comment.find(other); found != std::string_view::npos) {
+        stop(at_ + found, "a comment holds what some readers take for its end");
+      }
+    }
+    at_ = end;
   }
 
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }

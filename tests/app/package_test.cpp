@@ -169,6 +169,15 @@ TEST_CASE("what has no place in a package is refused") {
   const std::string tree = temp.path() + "/tree";
   write(tree + "/a/file", "x");
   SUBCASE("a link out of it") { fs::create_symlink("../../outside", tree + "/a/link"); }
+  SUBCASE("a link that leads out of it through another") {
+    fs::create_directories(tree + "/a/b/c");
+    fs::create_symlink("../..", tree + "/a/b/c/up");
+    fs::create_symlink("up/../../outside", tree + "/a/b/c/link");
+  }
+  SUBCASE("a link in place of the tree") {
+    fs::rename(tree, temp.path() + "/other");
+    fs::create_symlink("other", tree);
+  }
   SUBCASE("an absolute link") { fs::create_symlink("/etc/passwd", tree + "/a/link"); }
   SUBCASE("a pipe") { REQUIRE(::mkfifo((tree + "/a/pipe").c_str(), 0600) == 0); }
   SUBCASE("a second name") { fs::create_hard_link(tree + "/a/file", tree + "/a/other"); }
@@ -204,6 +213,23 @@ TEST_CASE("a script is started by the interpreter that its first line names") {
   const auto missing = package_program(world.caller, world.record, {"other"});
   REQUIRE_FALSE(missing);
   CHECK(missing.error().remedy == "it has: run, tool");
+}
+
+TEST_CASE("a package does not choose a program among the user's own files") {
+  const World world;
+  const std::string own = world.temp.path() + "/secrets/tool";
+  write(own, "the user's");
+  ::chmod(own.c_str(), 0755);
+  const std::string script = world.in_tree("dist/index.js");
+  ::chmod(script.c_str(), 0644);
+  write(script, "#!" + own + "\n");
+  const auto none = package_program(world.caller, world.record, {"run"});
+  REQUIRE_FALSE(none);
+  CHECK(none.error().detail == "there is no program 'tool' in PATH");
+  write(script, "#!/usr/.." + own + "\n");
+  CHECK_FALSE(package_program(world.caller, world.record, {"run"}));
+  write(script, "#!/bin/sh\n");
+  CHECK(package_program(world.caller, world.record, {"run"}));
 }
 
 TEST_CASE("a record counts for the source that it was made for") {

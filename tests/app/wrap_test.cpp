@@ -160,6 +160,34 @@ TEST_CASE("what is shown holds the whole command, no raw control characters, and
   CHECK(holds(shown, "API_KEY: {from_env: API_KEY}"));
 }
 
+TEST_CASE("words of a command are told apart whatever stands in them") {
+  const Setup setup;
+  setup.folder.file("project/.mcp.json", R"({"mcpServers":{"s":{"command":"x","args":["a' 'b","'"]}}})");
+  const WrapPlan plan = setup.plan();
+  REQUIRE(plan.steps.size() == 1);
+  CHECK(holds(show_step(plan, plan.steps[0], Direction::wrap, {}), R"(x 'a'\'' '\''b' ''\''')"));
+}
+
+TEST_CASE("a config that steers mcp-cordon itself is neither wrapped nor taken for wrapped") {
+  const Setup setup;
+  setup.policy("w", "[x]");
+  setup.folder.file("project/.mcp.json", R"({"mcpServers":{
+      "s":{"command":"x","env":{"LD_PRELOAD":"./evil.so"}},
+      "w":{"command":")" + setup.caller.executable +
+                                             R"(","args":["run","w","--","x"],"env":{"XDG_CONFIG_HOME":"/repo"}}}})");
+  const WrapPlan plan = setup.plan();
+  CHECK(plan.steps.empty());
+  REQUIRE(plan.untouched.size() == 2);
+  for (const Untouched& one : plan.untouched) {
+    CHECK(one.failed);
+    CHECK(holds(one.why, "steers mcp-cordon itself"));
+  }
+  const formats::Inventory inventory = take_inventory(setup.caller, setup.configs());
+  CHECK(holds(formats::inventory_text(inventory), "sets LD_PRELOAD, which steers mcp-cordon itself"));
+  CHECK(holds(formats::inventory_text(inventory), "sets XDG_CONFIG_HOME, which steers mcp-cordon itself"));
+  CHECK(plan_unwrap(setup.caller, setup.configs(), {}).steps.size() == 1);
+}
+
 TEST_CASE("an entry that another program of our name starts does not count as wrapped") {
   const Setup setup;
   setup.folder.file("project/.mcp.json",

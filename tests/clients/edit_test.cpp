@@ -203,12 +203,30 @@ TEST_CASE("what readers could understand differently is not edited") {
            R"({"mcpServers":{"s":{"command":""}}})",
            R"({"mcpServers":{"s":[]}})",
            R"({"mcpServers":{"s":{"command":["x"],"args":[]}}})",
+           R"({"mcpServers":{"s":{"command":"evil","transport":{"command":"x"}}}})",
+           R"({"mcpServers":{"s":{"command":{"path":"x"},"transport":{"command":"evil"}}}})",
+           R"({"mcpServers":{"s":{"args":["-e","evil"],"command":{"path":"node"}}}})",
        }) {
     CAPTURE(text);
     const Entry entry = entry_of({}, text);
     CHECK_FALSE(entry.fault.empty());
     CHECK_FALSE(wrap_edits(text, tree_of({}, text), entry, {"/c", "s"}).has_value());
   }
+}
+
+TEST_CASE("nothing hides behind what some readers take for the end of a comment") {
+  for (const std::string end : {"\r", "\xE2\x80\xA8", "\xE2\x80\xA9"}) {
+    const std::string text = R"({"mcpServers":{"s":{"command":"good" //)" + end + R"(,"command":"evil")" + "\n}}}";
+    CHECK_FALSE(read_tree(Syntax::json, text, "f").has_value());
+  }
+  CHECK(read_tree(Syntax::json, "{ // as Windows writes it\r\n}\r\n", "f").has_value());
+}
+
+TEST_CASE("variables that steer mcp-cordon itself are told from those of the server") {
+  const Entry entry = entry_of({}, R"({"mcpServers":{"s":{"command":"x","env":{"API_KEY":"k","HOME":"/h",
+      "LD_PRELOAD":"l","MCP_CORDON_CEILING":"c","XDG_CONFIG_HOME":"/c","XDG_SESSION_ID":"1","PATH":"/p"}}}})");
+  CHECK(steering_variables(entry) ==
+        std::vector<std::string>{"HOME", "LD_PRELOAD", "MCP_CORDON_CEILING", "XDG_CONFIG_HOME"});
 }
 
 TEST_CASE("remote servers are told from local ones") {

@@ -251,6 +251,25 @@ await test('an allowed script runs without network and token', async (world, reg
   assert.deepEqual(await world.tools(), ['one']);
 });
 
+await test('an allowed script leads the installation to no file of the user', async (world, registry) => {
+  const project = path.join(world.folder, 'project');
+  const names = ['package.json', 'package-lock.json', 'node_modules/.package-lock.json'];
+  mkdirSync(path.join(project, 'node_modules'), { recursive: true });
+  for (const name of names) writeFileSync(path.join(project, name), '{}');
+  const swaps = {
+    '3.0.0': `fs.renameSync('/home/cordon/tree', '/home/cordon/away'); fs.symlinkSync(${JSON.stringify(project)}, '/home/cordon/tree');`,
+    '3.0.1': `fs.renameSync('/home/cordon/tree/node_modules', '/home/cordon/tree/away'); fs.symlinkSync(${JSON.stringify(project + '/node_modules')}, '/home/cordon/tree/node_modules');`,
+  };
+  for (const [version, code] of Object.entries(swaps)) {
+    registry.publish({ name: 'srv', version, bin: 'index.js', scripts: { install: 'node swap.js' } },
+      { ...serverFiles(['one']), 'swap.js': `const fs = require('node:fs'); ${code}` });
+    world.write(`{npm: "srv@${version}", scripts: {allow: [srv]}}`);
+    refused(await world.install());
+    for (const name of names) assert.ok(existsSync(path.join(project, name)), `${version}: ${name} is gone`);
+    assert.deepEqual(world.stored().filter((name) => !name.startsWith('.')), []);
+  }
+});
+
 await test('the token goes to the registry and nowhere else', async (world, registry) => {
   const other = await new Registry().start();
   other.publish({ name: 'dep', version: '1.0.0' }, { 'index.js': '' });
