@@ -146,6 +146,8 @@ class NpmInstall {
           "--fetch-timeout=60000"}) {
       out.argv.emplace_back(option);
     }
+    // A repository has no digest, and preparing one runs its code beside the registry's token.
+    out.argv.push_back(text::cat("--git=", kNoGit));
     out.executable = npm_.node.real;
     out.home = folder_;
     out.cwd = kInsideTree;

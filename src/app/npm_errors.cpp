@@ -26,6 +26,7 @@ constexpr auto kMeanings = std::to_array<Meaning>({
     {"E404", "the registry knows no such package, or does not show it to this user",
      "check the name, and the token in .npmrc"},
     {"E401 E403 ENEEDAUTH EOTP", "the registry refuses this user", "npm login, or check the token in .npmrc"},
+    {"ENOGIT", "it needs a repository, which has no digest", "choose another package or version"},
     {"ENOTFOUND EAI_AGAIN ECONNREFUSED ECONNRESET ETIMEDOUT ENETUNREACH EHOSTUNREACH ERR_SOCKET_TIMEOUT "
      "FETCH_ERROR EPIPE E502 E503 E504",
      "the registry cannot be reached", "try again with a network; what is installed already goes on working"},
@@ -81,6 +82,9 @@ Error npm_failure(std::string_view package, int status, std::span<const std::str
   std::string code;
   for (const std::string& line : said) {
     code = code_of(line).empty() ? code : std::string(code_of(line));
+    if (line.find(kNoGit) != std::string::npos) {
+      return *known_failure("ENOGIT", where);
+    }
     // npm takes it for a fault of the network when it happens while something is fetched.
     for (const std::string_view full : {std::string_view("ENOSPC"), std::string_view("EDQUOT")}) {
       if (line.find(full) != std::string::npos) {

@@ -138,7 +138,9 @@ void wrap_entry(const Caller& caller, PolicyChooser& chooser, WrapPlan& plan, st
   }
   if (entry.wrapping) {
     const bool ours = is_our_program(caller, entry.wrapping->program);
-    return leave(ours ? text::cat("is wrapped already, by policy ", text::printable(entry.wrapping->policy, 200))
+    return leave(ours ? text::cat("is wrapped already, by policy ", entry.wrapping->by_file ? "file " : "",
+                                  text::printable(entry.wrapping->policy, 200),
+                                  entry.wrapping->by_file ? ", which the config itself chooses" : "")
                       : text::cat("is started by ", text::printable(entry.wrapping->program, 300),
                                   ", which is not this program: unwrap it first"),
                  !ours);

@@ -166,7 +166,7 @@ OwnPaths own_paths(const Caller& caller, const std::string& policy_file, const s
   out.files = {caller.executable, caller.stage_path(), policy_file, snapshot_file};
   out.single = {policy_file, snapshot_file};
   if (!caller.data_home.empty()) {
-    add_folder(caller.packages_folder(), out);
+    add_folder(caller.data_home + "/mcp-cordon", out);  // packages, and what rollback goes back to
   }
   for (const std::string& folder :
        {caller.config_folder(), caller.state_folder(), caller.system_config, caller.share_folder()}) {

@@ -276,7 +276,9 @@ std::vector<std::string> steering_variables(const Entry& entry) {
   std::vector<std::string> out;
   for (const Variable& variable : entry.environment) {
     const std::string& name = variable.name;
-    if (name.starts_with("LD_") || name.starts_with("MCP_CORDON_") || std::ranges::find(kNames, name) != kNames.end()) {
+    const bool finds_us = name == "PATH" && entry.wrapping && !entry.wrapping->program.starts_with('/');
+    if (finds_us || name.starts_with("LD_") || name.starts_with("MCP_CORDON_") ||
+        std::ranges::find(kNames, name) != kNames.end()) {
       out.push_back(name);
     }
   }

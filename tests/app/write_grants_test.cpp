@@ -60,7 +60,9 @@ struct Fixture {
 
 TEST_CASE("no write grant reaches what belongs to us") {
   const TempFolder temp;
-  const Caller caller = temp.caller();
+  Caller caller = temp.caller();
+  caller.data_home = temp.at("home/.local/share");
+  temp.folder("home/.local/share/mcp-cordon/previous/1");
   temp.file("prefix/bin/mcp-cordon", "");
   temp.file("proj/one.yaml", "");
   temp.folder("proj/out");
@@ -73,9 +75,11 @@ TEST_CASE("no write grant reaches what belongs to us") {
     return check_write_grants(policy, caller, own).has_value();
   };
   CHECK(check(temp.at("proj/out")));
-  CHECK_FALSE(check(temp.at("proj")));                       // holds the policy
-  CHECK_FALSE(check(temp.at("proj/one.yaml")));              // is the policy
-  CHECK_FALSE(check(temp.at("proj/one.catalog.json")));      // is the snapshot, even before it exists
+  CHECK_FALSE(check(temp.at("proj")));                   // holds the policy
+  CHECK_FALSE(check(temp.at("proj/one.yaml")));          // is the policy
+  CHECK_FALSE(check(temp.at("proj/one.catalog.json")));  // is the snapshot, even before it exists
+  CHECK_FALSE(check(temp.at("home/.local/share")));      // holds packages, and what rollback goes back to
+  CHECK_FALSE(check(temp.at("home/.local/share/mcp-cordon/previous/1")));
   CHECK_FALSE(check(temp.at("prefix/bin")));                 // holds the program
   CHECK_FALSE(check(temp.at("prefix/libexec/mcp-cordon")));  // holds the helper
   CHECK_FALSE(check("~/.local"));                            // holds the state

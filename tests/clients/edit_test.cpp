@@ -229,6 +229,15 @@ TEST_CASE("variables that steer mcp-cordon itself are told from those of the ser
         std::vector<std::string>{"HOME", "LD_PRELOAD", "MCP_CORDON_CEILING", "XDG_CONFIG_HOME"});
 }
 
+TEST_CASE("PATH steers where it finds mcp-cordon") {
+  const auto steers = [](const std::string& program) {
+    return steering_variables(entry_of({}, R"({"mcpServers":{"s":{"command":")" + program +
+                                               R"(","args":["run","s","--","x"],"env":{"PATH":"./bin"}}}})"));
+  };
+  CHECK(steers("mcp-cordon") == std::vector<std::string>{"PATH"});
+  CHECK(steers("/usr/bin/mcp-cordon").empty());
+}
+
 TEST_CASE("remote servers are told from local ones") {
   CHECK(entry_of({}, R"({"mcpServers":{"s":{"url":"https://x.example"}}})").transport == Transport::remote);
   CHECK(entry_of({}, R"({"mcpServers":{"s":{"type":"http"}}})").transport == Transport::remote);

@@ -270,6 +270,14 @@ await test('an allowed script leads the installation to no file of the user', as
   }
 });
 
+await test('no repository is cloned, not even from the host of the registry', async (world, registry) => {
+  registry.publish({ name: 'srv', version: '4.0.0', bin: 'index.js', dependencies: { dep: `git+http://127.0.0.1:${registry.port}/evil.git` } }, serverFiles(['one']));
+  world.write('{npm: "srv@4.0.0"}');
+  refused(await world.install(), 'it needs a repository, which has no digest');
+  assert.deepEqual(registry.requests.filter(({ url }) => url.includes('evil')), []);
+  assert.deepEqual(world.stored().filter((name) => !name.startsWith('.')), []);
+});
+
 await test('the token goes to the registry and nowhere else', async (world, registry) => {
   const other = await new Registry().start();
   other.publish({ name: 'dep', version: '1.0.0' }, { 'index.js': '' });
