@@ -93,10 +93,12 @@ Result<std::vector<std::string>> interpreter_of(const std::string& path) {
   }
   // A path of somebody's machine (/usr/local/bin/node): the program of that name is meant. Also where there is one:
   // what is started is shown to the server, and a package does not choose among the user's own files.
-  if (!words.empty() && words.front().starts_with('/') &&
-      (!is_within(normalised(words.front()), "/usr") && !is_within(normalised(words.front()), "/bin") ||
-       ::access(words.front().c_str(), X_OK) != 0)) {
-    words.front() = file_name_of(words.front());
+  if (!words.empty() && words.front().starts_with('/')) {
+    const std::string named = normalised(words.front());
+    const bool is_system = is_within(named, "/usr") || is_within(named, "/bin");
+    if (!is_system || ::access(named.c_str(), X_OK) != 0) {
+      words.front() = file_name_of(words.front());
+    }
   }
   return words;
 }

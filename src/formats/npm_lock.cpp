@@ -92,13 +92,24 @@ class Reader {
     if (!resolved.empty() && !resolved.starts_with("https://") && !resolved.starts_with("http://")) {
       return refuse(member.key, place, "does not come from a registry");
     }
+    // Where `resolved` is a registry's address, it looks like any other: what was asked for tells.
+    for (const std::string_view kind : {"dependencies", "optionalDependencies"}) {
+      for (const json::Member wanted : entry.find(kind).members()) {
+        const std::string spec = text::lower_ascii(text_of(wanted.value));
+        if (spec.starts_with("http://") || spec.starts_with("https://")) {
+          return refuse(wanted.key, place, "wants a package from an address and not from a registry");
+        }
+      }
+    }
     LockedPackage package;
     package.place = place;
     package.name = entry.find("name") ? text_of(entry.find("name")) : name_at(place);
     package.version = text_of(entry.find("version"));
     package.integrity = strong_digest(text_of(entry.find("integrity")));
     package.wants_scripts = is_true(entry.find("hasInstallScript"));
-    if (package.integrity.empty() && !is_true(entry.find("inBundle"))) {
+    // Bundled is what came in another package's archive, below it; a shrinkwrap can say so of anything.
+    const bool bundled = is_true(entry.find("inBundle")) && place.rfind(kModules) != 0;
+    if (package.integrity.empty() && !bundled) {
       return refuse(member.key, place, "has no sha512 digest");
     }
     out_.packages.push_back(std::move(package));

@@ -56,6 +56,12 @@ TEST_CASE("what is not bound to one content is refused") {
   CHECK(refusal(R"("node_modules/a":{"link":true,"resolved":"../a"})") == "'node_modules/a' is a link to a folder");
   CHECK(refusal(R"("node_modules/a":{"resolved":"git+ssh://git@h/a.git#1","integrity":")" + kDigest + "\"}") ==
         "'node_modules/a' does not come from a registry");
+  CHECK(refusal(R"("node_modules/a":{"version":"1.0.0","inBundle":true})") == "'node_modules/a' has no sha512 digest");
+  for (const char* kind : {"dependencies", "optionalDependencies"}) {
+    CHECK(refusal(R"("node_modules/a":{"version":"1.0.0","integrity":")" + kDigest + "\",\"" + kind +
+                  R"(":{"b":"HTTPS://r.example/b/-/b-1.0.0.tgz"}})") ==
+          "'node_modules/a' wants a package from an address and not from a registry");
+  }
   CHECK(refusal(R"("../a":{"version":"1.0.0"})") == "'../a' is no place for a package");
   CHECK(refusal(R"("node_modules/../../a":{"version":"1.0.0"})") == "'node_modules/../../a' is no place for a package");
   CHECK(refusal(R"("node_modules/a":[])") == "'node_modules/a' is no place for a package");

@@ -278,6 +278,13 @@ await test('no repository is cloned, not even from the host of the registry', as
   assert.deepEqual(world.stored().filter((name) => !name.startsWith('.')), []);
 });
 
+await test('no package comes from an address, not even at the registry', async (world, registry) => {
+  registry.publish({ name: 'srv', version: '4.0.1', bin: 'index.js', dependencies: { dep: `${registry.url}dep/-/dep-1.0.0.tgz` } }, serverFiles(['one']));
+  world.write('{npm: "srv@4.0.1"}');
+  refused(await world.install(), 'wants a package from an address and not from a registry');
+  assert.deepEqual(world.stored().filter((name) => !name.startsWith('.')), []);
+});
+
 await test('the token goes to the registry and nowhere else', async (world, registry) => {
   const other = await new Registry().start();
   other.publish({ name: 'dep', version: '1.0.0' }, { 'index.js': '' });
