@@ -285,6 +285,14 @@ await test('no package comes from an address, not even at the registry', async (
   assert.deepEqual(world.stored().filter((name) => !name.startsWith('.')), []);
 });
 
+await test('what a package brings in its own archive is installed with it', async (world, registry) => {
+  registry.publish({ name: 'srv', version: '4.0.2', bin: 'index.js', dependencies: { own: '1.0.0' }, bundleDependencies: ['own'] },
+    { ...serverFiles(['one'], "require('own');"), 'node_modules/own/package.json': '{"name":"own","version":"1.0.0"}', 'node_modules/own/index.js': '' });
+  world.write('{npm: "srv@4.0.2"}');
+  fine(await world.review());
+  assert.deepEqual(await world.tools(), ['one']);
+});
+
 await test('the token goes to the registry and nowhere else', async (world, registry) => {
   const other = await new Registry().start();
   other.publish({ name: 'dep', version: '1.0.0' }, { 'index.js': '' });
