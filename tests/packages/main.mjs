@@ -2,7 +2,7 @@
 // install, run, update and rollback of npm packages, against a registry of our own on loopback.
 // node main.mjs --cordon FILE [--filter TEXT]
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -36,8 +36,10 @@ class World {
     return { PATH: process.env.PATH, HOME: path.join(this.folder, 'home'), XDG_DATA_HOME: this.data };
   }
 
-  start(...words) {
-    const child = spawn(options.cordon, words, { env: this.env, stdio: ['pipe', 'pipe', 'pipe'] });
+  start(...words) { return this.program(options.cordon, words); }
+
+  program(name, words) {
+    const child = spawn(name, words, { env: this.env, stdio: ['pipe', 'pipe', 'pipe'] });
     child.text = '';
     child.stderr.on('data', (data) => { child.text += data; });
     child.done = new Promise((resolve) => child.once('close', (status, signal) => resolve({ status, signal, text: child.text })));
@@ -341,10 +343,15 @@ else await test('a full disk is named, and the store stays', async (world) => {
   world.write('{npm: "srv@1.0.0"}');
   // A mount namespace of its own, with a data folder of half a megabyte.
   const script = `mount -t tmpfs -o size=256k,mode=700 none ${world.data} && ${options.cordon} install --policy ${world.policy}; status=$?; ls -A ${world.data}/mcp-cordon/packages/npm; exit $status`;
-  const done = spawnSync('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script], { env: world.env, encoding: 'utf8' });
-  assert.notEqual(done.status, 0, done.stderr);
-  assert.match(done.stderr, /disk is full|No space left/);
-  assert.equal(done.stdout.trim(), '');
+  // Not synchronous: the registry is this very process.
+  const child = world.program('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script]);
+  let listed = '';
+  child.stdout.on('data', (data) => { listed += data; });
+  child.stdin.end();
+  const done = await child.done;
+  assert.notEqual(done.status, 0, done.text);
+  assert.match(done.text, /disk is full|No space left/);
+  assert.equal(listed.trim(), '');
 });
 
 await test('an update counts once it is accepted, and a rollback goes back', async (world, registry) => {
