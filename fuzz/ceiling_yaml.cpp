@@ -49,6 +49,7 @@ std::string value_of(const CeilingKey& key, const Limit& limit) {
       return std::to_string(limit.number);
     case LimitKind::network:
       return network_value(limit.network);
+    case LimitKind::keys:
     case LimitKind::names:
     case LimitKind::paths:
     case LimitKind::choices:
@@ -204,6 +205,23 @@ void ask_for_launch(const Ceiling& ceiling, Launch& out) {
   }
 }
 
+void ask_for_the_rest(const Ceiling& ceiling, Policy& out) {
+  using Roots = ClientRequests::Roots;
+  const auto action = [&](std::string_view key, Action& into) {
+    if (const auto limit = ceiling.limits.find(key); limit != ceiling.limits.end()) {
+      into = action_from_name(limit->second.word).value();
+    }
+  };
+  action("prompts.default", out.prompts.standard);
+  action("resources.default", out.resources.standard);
+  action("resources.templates", out.resources.templates);
+  action("client_requests.sampling", out.client_requests.sampling);
+  action("client_requests.elicitation", out.client_requests.elicitation);
+  choose<Roots>(ceiling, "client_requests.roots", out.client_requests.roots,
+                {{"allow", Roots::allow}, {"flag", Roots::flag}, {"policy", Roots::policy}}, Roots::block);
+  each_item(ceiling, "catalog.trusted_keys", [&](const std::string& key) { out.catalog.trusted_keys.push_back(key); });
+}
+
 // Asks for all that the ceiling accepts.
 Policy policy_of(const Ceiling& ceiling) {
   Policy out;
@@ -219,6 +237,7 @@ Policy policy_of(const Ceiling& ceiling) {
     }
   }
   out.tools.rules.push_back({.tools = {"*"}, .action = strictest});
+  ask_for_the_rest(ceiling, out);
   choose<AuditArguments>(ceiling, "audit.arguments", out.audit_arguments,
                          {{"none", AuditArguments::none}, {"digest", AuditArguments::digest}}, AuditArguments::full);
   return out;

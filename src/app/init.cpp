@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 
 #include "app/expand.hpp"
 #include "app/package_command.hpp"
@@ -139,6 +140,18 @@ std::optional<PackageCommand> stands_for(const std::vector<std::string>& command
   return std::ranges::any_of(command, clients::has_placeholder) ? std::nullopt : package_command(command);
 }
 
+// A file by its look, named from a working directory that the server will not have.
+bool is_relative_file(std::string_view word) {
+  constexpr auto kEndings =
+      std::to_array<std::string_view>({".js", ".mjs", ".cjs", ".ts", ".py", ".jar", ".rb", ".sh"});
+  if (word.starts_with('-') || word.starts_with('/') || word.starts_with('~') || word.starts_with('@') ||
+      word.find(':') != std::string_view::npos) {
+    return false;
+  }
+  return word.starts_with("./") || word.starts_with("../") ||
+         std::ranges::any_of(kEndings, [word](std::string_view ending) { return word.ends_with(ending); });
+}
+
 }  // namespace
 
 std::vector<std::string> command_warnings(const InitRequest& request) {
@@ -172,6 +185,14 @@ std::vector<std::string> command_warnings(const InitRequest& request) {
     out.push_back(
         text::cat(text::printable(program, 300),
                   " is looked for in no working directory: write its absolute path, here and in the client's config"));
+  }
+  for (std::size_t i = 1; !placeholder && !package && i < request.command.size(); ++i) {
+    if (is_relative_file(request.command[i])) {
+      out.push_back(
+          text::cat(text::printable(request.command[i], 300),
+                    " is a relative path, and the server starts in its private home: write the absolute path, "
+                    "here and in the client's config"));
+    }
   }
   if (!request.cwd.empty()) {
     out.push_back(text::cat("the working directory ", text::printable(request.cwd, 300),

@@ -19,6 +19,7 @@
 #include "audit/writer.hpp"
 #include "base/text.hpp"
 #include "core/gate/session.hpp"
+#include "core/policy/judge_call.hpp"
 #include "run/engine.hpp"
 #include "run/privileges.hpp"
 #include "run/proxy.hpp"
@@ -254,6 +255,11 @@ void RunCase::notices(run::Log& log) {
   const Instant now = run::monotonic_now();
   for (const std::string& difference : differences_) {
     log.notice("the launch is not the reviewed one: " + difference, now);
+  }
+  if (loaded_ && snapshot_.snapshot) {
+    for (const std::string& place : policy::idle_rules(loaded_->policy.tools, *snapshot_.snapshot)) {
+      log.notice(text::printable(place, 2000) + " names no tool of the snapshot, so it does nothing", now);
+    }
   }
   if (server_.pid >= 0) {
     for (const std::string& notice : exposure_notices(planned_->plan, planned_->steering_gaps)) {

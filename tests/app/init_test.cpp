@@ -75,6 +75,17 @@ TEST_CASE("the runtime follows the interpreter") {
   CHECK(runtime({"bash", "-c", "exec node x.js"}) == "node");
 }
 
+TEST_CASE("files that are named from a working directory are warned of") {
+  const auto warned = [](const std::vector<std::string>& command) {
+    const auto warnings = command_warnings({"p", command, {}, {}, {}});
+    return std::ranges::any_of(warnings, [](const std::string& one) { return one.contains("relative path"); });
+  };
+  CHECK(warned({"node", "server.js", "data"}));
+  CHECK(warned({"python3", "../x/server.py"}));
+  CHECK_FALSE(warned({"node", "/opt/server.js", "data", "--name=a.js", "http://h/x.js"}));
+  CHECK_FALSE(warned({"npx", "-y", "@a/b", "./data"}));
+}
+
 TEST_CASE("a command with placeholders is taken from the client, without secrets") {
   const TempFolder folder;
   const policy::Policy policy =

@@ -214,6 +214,17 @@ bool CallJudge::looks_at_arguments(std::string_view tool) const {
   });
 }
 
+std::vector<std::string> idle_rules(const Tools& tools, const catalog::Snapshot& snapshot) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < tools.rules.size(); ++i) {
+    const auto named = [&](const catalog::PinnedTool& tool) { return names_tool(tools.rules[i], tool.name); };
+    if (std::ranges::none_of(snapshot.tools, named)) {
+      out.push_back(rule_place(tools, i));
+    }
+  }
+  return out;
+}
+
 bool looks_at_paths(const Tools& tools) {
   const auto of_path = [](const ArgumentCondition& condition) { return !condition.within.empty(); };
   return std::ranges::any_of(tools.rules, [&](const Rule& rule) {

@@ -65,6 +65,9 @@ class CallJudge {
   std::vector<Ready> rules_ = {};
 };
 
+// "rule 2 (FILE:LINE:COLUMN)" for each rule that names no tool of the snapshot: a slip of the pen, or a tool that went.
+std::vector<std::string> idle_rules(const Tools& tools, const catalog::Snapshot& snapshot);
+
 // Is there a condition of `within`?
 bool looks_at_paths(const Tools& tools);
 

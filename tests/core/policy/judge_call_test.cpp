@@ -196,3 +196,21 @@ TEST_CASE("the trace says which rule, at which line, and why") {
                       "rule 3 (p.yaml:12:5): argument /path does not hold: leads out of the folders of `within` "
                       "(by its text; a session follows links)"});
 }
+
+TEST_CASE("a rule that names no tool of the snapshot is told") {
+  catalog::Snapshot snapshot;
+  snapshot.tools = {{.name = "read_file"}, {.name = "write_file"}};
+  const Tools tools = tools_of({{.tools = {"read_*"}, .action = Action::allow},
+                                {.tools = {"wirte_file", "delete_*"}, .action = Action::block},
+                                {.tools = {"*"}, .calls_per_minute = 3}});
+  CHECK(policy::idle_rules(tools, snapshot) == std::vector<std::string>{"rule 2 (p.yaml:11:5)"});
+}
+
+TEST_CASE("limits hold wherever their rule stands, for the calls that it selects") {
+  const Tools tools = tools_of({{.tools = {"t"}, .action = Action::allow, .calls_in_flight = 2},
+                                {.tools = {"t"}, .when = {mode("delete")}, .calls_per_minute = 1},
+                                {.tools = {"*"}, .calls_per_minute = 9},
+                                {.tools = {"*"}, .action = Action::block, .calls_per_minute = 5}});
+  CHECK(judge(tools, R"({"mode":"list"})").limits == std::vector<std::size_t>{0, 2});
+  CHECK(judge(tools, R"({"mode":"delete"})").limits == std::vector<std::size_t>{0, 1, 2});
+}
