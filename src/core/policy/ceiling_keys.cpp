@@ -76,6 +76,13 @@ std::string_view word_of(DriftAction action) {
   return "";
 }
 
+// The more permissive of what is done where text alone differs and where a schema does.
+std::string_view changed_word(const Drift& drift) {
+  constexpr std::array kOrder = {DriftAction::flag, DriftAction::pinned, DriftAction::block, DriftAction::hide};
+  const DriftAction other = drift.changed_schema.value_or(drift.changed);
+  return word_of(*std::ranges::find_if(kOrder, [&](DriftAction one) { return one == drift.changed || one == other; }));
+}
+
 std::string_view word_of(ClientRequests::Roots roots) {
   using Roots = ClientRequests::Roots;
   switch (roots) {
@@ -211,7 +218,7 @@ constexpr std::array kKeys = std::to_array<CeilingKey>({
     {.section = "catalog", .key = "accept_unattended", .kind = K::flag, .words = "true false", .standard = "false", .word = [](P p) { return word_of(p.catalog.accept_unattended); }},
     {.section = "catalog", .key = "trusted_keys", .kind = K::keys, .standard = kAny, .list = [](P p, S at) { return texts(p.catalog.trusted_keys, at); }},
     {.section = kDrift, .key = "added", .words = "flag hide", .standard = "hide", .word = [](P p) { return word_of(p.catalog.drift.added); }},
-    {.section = kDrift, .key = "changed", .words = "flag pinned block hide", .standard = "block", .word = [](P p) { return word_of(p.catalog.drift.changed); }},
+    {.section = kDrift, .key = "changed", .words = "flag pinned block hide", .standard = "block", .word = [](P p) { return changed_word(p.catalog.drift); }},
     {.section = kDrift, .key = "removed", .words = "allow flag", .standard = "flag", .word = [](P p) { return word_of(p.catalog.drift.removed); }},
     {.section = kDrift, .key = "cosmetic", .words = "allow block", .standard = "allow", .word = [](P p) { return word_of(p.catalog.drift.cosmetic); }},
     {.section = kDrift, .key = "instructions", .words = kServed, .standard = "pinned", .word = [](P p) { return word_of(p.catalog.drift.instructions); }},

@@ -69,6 +69,18 @@ TEST_CASE("words: as strict or stricter fits, weaker does not, and both lines ar
   CHECK(f.fits());
 }
 
+TEST_CASE("drift is as permissive as the weaker of its two words") {
+  Fixture f;
+  f.limit("catalog.drift.changed").word = "block";
+  f.policy.catalog.drift.changed_schema = DriftAction::block;
+  CHECK(f.fits());
+  f.policy.catalog.drift.changed_schema = DriftAction::flag;
+  CHECK(f.keys() == "catalog.drift.changed");
+  f.policy.catalog.drift.changed_schema = DriftAction::block;
+  f.policy.catalog.drift.changed = DriftAction::pinned;
+  CHECK(f.keys() == "catalog.drift.changed");
+}
+
 TEST_CASE("user namespaces of the server's own count, written or implied by the preset browser") {
   Fixture f;
   f.limit("isolation.nested_userns").word = "false";
