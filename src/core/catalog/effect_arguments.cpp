@@ -91,6 +91,13 @@ std::vector<std::string> values_of(const Value& schema) {
 }
 
 // What a value of an enumeration does, by the first word that says something.
+// A value lifts a call out of the class of its tool only by a word that leaves no doubt; "extract" may start anything.
+bool surely_reads(std::string_view value) {
+  const std::vector<std::string> words = words_of_name(value);
+  return !words.empty() && one_of(words.front(), {"list", "ls", "get", "show", "read", "view", "status", "log", "diff",
+                                                  "describe", "info", "count", "verify", "find", "search"});
+}
+
 std::optional<std::string_view> effect_of_value(std::string_view value) {
   for (const std::string& word : words_of_name(value)) {
     if (word == "apply" || word == "push" || word == "pop" || word == "drop" || effect_of_word(word)) {
@@ -163,7 +170,8 @@ class Examiner {
       return true;  // a mode of travel, of sorting, …
     }
     for (const std::string& value : values) {
-      if (const auto effect = effect_of_value(value)) {
+      const auto effect = effect_of_value(value);
+      if (effect && (*effect != "read" || surely_reads(value))) {
         add(argument, value, *effect, text::cat("does \"", value, '"'));
       }
     }
