@@ -309,7 +309,8 @@ Result<int> RunCase::talk(const std::optional<Error>& failure, run::Log& log) {
   std::optional<ServerWords> words;
   if (!failure) {
     words.emplace(server_words(request_.caller, *loaded_, *planned_, log));
-    log.listen([&words](std::string_view line) { words->heard(line); });
+    log.listen([&words](std::string_view line) { words->heard(line); },
+               [&words](std::string_view line) { words->overheard(line); });
     proxy.server_exited = [&words](gate::ExitReport report) { words->exited(report); };
   }
   Result<int> status =

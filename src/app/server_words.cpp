@@ -28,22 +28,32 @@ void ServerWords::heard(std::string_view line) {
       tail_.pop_front();
     }
   }
+  if (const std::optional<Finding> finding = look_at(line)) {
+    if (!setting_.relayed) {
+      setting_.say(text::cat("the server's own words: ", text::printable(line, kTailBytes)));
+    }
+    say(*finding);
+  }
+}
+
+void ServerWords::overheard(std::string_view line) {
+  if (const std::optional<Finding> finding = look_at(line)) {
+    say(*finding);
+  }
+}
+
+// Nothing for what was said already.
+std::optional<Finding> ServerWords::look_at(std::string_view line) {
   if (said_.size() >= kMaxFindings || looked_at_ >= kMaxLooks) {
-    return;
+    return std::nullopt;
   }
   const std::optional<Complaint> complaint = read_complaint(line);
   if (!complaint) {
-    return;
+    return std::nullopt;
   }
   ++looked_at_;
-  const std::optional<Finding> finding = diagnose(*complaint, setting_.around);
-  if (!finding || said_.contains(finding->what)) {
-    return;
-  }
-  if (!setting_.relayed) {
-    setting_.say(text::cat("the server's own words: ", text::printable(line, kTailBytes)));
-  }
-  say(*finding);
+  std::optional<Finding> finding = diagnose(*complaint, setting_.around);
+  return finding && !said_.contains(finding->what) ? std::move(finding) : std::nullopt;
 }
 
 void ServerWords::exited(const gate::ExitReport& report) {

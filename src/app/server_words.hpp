@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -27,11 +28,14 @@ class ServerWords {
 
   // One line, with secrets masked, not escaped.
   void heard(std::string_view line);
+  // The same of what a failed call told the client; it is no line of the log.
+  void overheard(std::string_view line);
   void exited(const gate::ExitReport& report);
   // At the end. `failed`: of the server itself; then its last words are shown, unless they were relayed.
   void ended(bool failed);
 
  private:
+  std::optional<Finding> look_at(std::string_view line);
   void say(const Finding& finding);
 
   Setting setting_;

@@ -180,6 +180,10 @@ bool Conversation::carry_out(gate::Action& action) {
                           log_.server_line(stray.bytes, now());
                           return true;
                         },
+                        [&](gate::Overheard& said) {
+                          log_.overheard(said.text);
+                          return true;
+                        },
                         [&](gate::Publish& waiting) {
                           publish(waiting.lines);
                           return true;

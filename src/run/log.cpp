@@ -38,6 +38,16 @@ void Log::notice(std::string_view text, Instant now) {
   }
 }
 
+void Log::overheard(std::string_view text) {
+  if (!overheard_) {
+    return;
+  }
+  const std::string masked = config_.masker.mask(text);
+  for (const std::string_view line : text::split(masked, '\n')) {
+    overheard_(line);
+  }
+}
+
 void Log::server_bytes(std::string_view bytes, Instant now) {
   if (config_.server_lines == ServerLines::drop && !heard_) {
     return;

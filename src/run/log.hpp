@@ -37,7 +37,13 @@ class Log {
   explicit Log(LogConfig config);
 
   // `heard` gets every line of the server's, masked and not escaped, whether it is shown or not; it may call notice().
-  void listen(std::function<void(std::string_view)> heard) { heard_ = std::move(heard); }
+  // `overheard` gets each line of what failed calls told the client, masked.
+  using Listener = std::function<void(std::string_view)>;
+  void listen(Listener heard, Listener overheard = {}) {
+    heard_ = std::move(heard);
+    overheard_ = std::move(overheard);
+  }
+  void overheard(std::string_view text);
 
   // One line of ours, already printable.
   void notice(std::string_view text, Instant now);
@@ -65,7 +71,8 @@ class Log {
   void say_dropped(RateLimit& rate, std::string_view what, Instant now);
 
   LogConfig config_;
-  std::function<void(std::string_view)> heard_ = {};
+  Listener heard_ = {};
+  Listener overheard_ = {};
   Endpoint out_;
   std::string rest_ = {};  // of a line that was written in part
   std::string line_ = {};  // of the server, unfinished

@@ -236,6 +236,19 @@ TEST_CASE("each finding is said once, marked as the server's wish, and not witho
   CHECK(said.size() <= 3 * 6);
 }
 
+TEST_CASE("what a failed call told the client is looked at, and is no line of the server's") {
+  const World world;
+  std::vector<std::string> said;
+  ServerWords words({world.around(), "/p.yaml", false, [&said](std::string_view line) { said.emplace_back(line); }});
+  words.overheard("Error: ENOENT: open '/srv/more/x'");
+  words.heard("ENOENT: open '/srv/more/x'");
+  REQUIRE(said.size() == 2);
+  CHECK(said[0].starts_with("denied by the sandbox: '/srv/more/x' is there"));
+  words.overheard("all is well");
+  words.ended(true);
+  CHECK_FALSE(holds(said.back(), "all is well"));
+}
+
 TEST_CASE("the last words of a server that failed are shown when nobody saw them, escaped and bounded") {
   const World world;
   for (const bool relayed : {false, true}) {

@@ -38,6 +38,11 @@ struct Stray {
 struct Publish {
   std::string lines = {};
 };
+// What a failed call told the client, as it came: some servers say there alone what was denied to them. For whoever
+// looks for that; shown to nobody.
+struct Overheard {
+  std::string text = {};
+};
 struct CloseServerInput {};
 // Ends the server and all it started.
 struct SignalServer {
@@ -49,7 +54,8 @@ struct Stop {
   int exit_status = 0;
 };
 
-using Action = std::variant<ToServer, ToClient, Record, Notice, Stray, Publish, CloseServerInput, SignalServer, Stop>;
+using Action =
+    std::variant<ToServer, ToClient, Record, Notice, Stray, Publish, CloseServerInput, SignalServer, Stop, Overheard>;
 using Actions = std::vector<Action>;
 
 // How the server process ended.

@@ -275,7 +275,22 @@ void Session::Impl::on_call_reply(Message message, const Outstanding& request) {
   if (refuse_answer(message, request)) {
     return;
   }
+  overhear(message);
   pass_reply(std::move(message), request);
+}
+
+void Session::Impl::overhear(const Message& message) {
+  constexpr std::size_t kMaxBytes = 2'000;
+  const Value failed = message.result.find("isError");
+  if (!failed.is(Kind::boolean) || !failed.boolean()) {
+    return;
+  }
+  for (const Value block : message.result.find("content").elements()) {
+    if (const Value text = block.find("text"); text.is(Kind::string)) {
+      actions_.emplace_back(Overheard{text.string().substr(0, kMaxBytes)});
+      return;
+    }
+  }
 }
 
 void Session::Impl::pass_reply(Message message, const Outstanding& request) {

@@ -295,6 +295,7 @@ class Session::Impl {
   void on_initialize_reply(Message message);
   void on_discover_reply(Message message, bool own);
   void on_own_reply(Message message);
+  void overhear(const Message& message);
   void pass_reply(Message message, const Outstanding& request);
   void fail_reply(const Id& id, const Outstanding& request, Errc code, std::string_view detail);
   void fail_all_outstanding(Errc code, std::string_view detail);

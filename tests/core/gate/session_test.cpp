@@ -63,6 +63,7 @@ class Player {
   }
   const std::string& list() const { return list_; }
   const std::vector<std::string>& records() const { return records_; }
+  const std::vector<std::string>& overheard() const { return overheard_; }
   Session& session() { return session_; }
 
  private:
@@ -73,6 +74,8 @@ class Player {
         lines.push_back(line->line);
       } else if (const auto* record = std::get_if<Record>(&action)) {
         records_.push_back(record->body);
+      } else if (const auto* said = std::get_if<Overheard>(&action)) {
+        overheard_.push_back(said->text);
       }
     }
     return lines;
@@ -81,6 +84,7 @@ class Player {
   Session session_;
   std::string list_;
   std::vector<std::string> records_;
+  std::vector<std::string> overheard_;
 };
 
 }  // namespace
@@ -135,6 +139,21 @@ TEST_CASE("arguments are recorded as a keyed digest of their canonical form") {
   CHECK(first == digest(1, R"({ "b":1, "a":"\u0073ecret"})"));
   CHECK(first != digest(2, R"({"a":"secret","b":1})"));
   CHECK(first != digest(1, R"({"a":"secret","b":2})"));
+}
+
+TEST_CASE("what a failed call tells the client is overheard, and nothing else is") {
+  Player player(config(1, 1), 1, 1);
+  const auto answer = [&](int id, std::string_view result) {
+    player.client(text::cat(R"({"jsonrpc":"2.0","id":)", id, R"(,"method":"tools/call","params":{"name":"t10000"}})"));
+    CHECK(player.server(text::cat(R"({"jsonrpc":"2.0","id":)", id, R"(,"result":)", result, "}")).size() == 1);
+  };
+  answer(1, R"({"content":[{"type":"text","text":"EROFS: read-only"}]})");
+  answer(2, R"({"content":[{"type":"text","text":"fine"}],"isError":false})");
+  CHECK(player.overheard().empty());
+  answer(
+      3,
+      R"({"content":[{"type":"image"},{"type":"text","text":"EROFS: x"},{"type":"text","text":"y"}],"isError":true})");
+  CHECK(player.overheard() == std::vector<std::string>{"EROFS: x"});
 }
 
 TEST_CASE("a session wants time only while something waits for it") {
