@@ -71,12 +71,13 @@ gcc() {
   meson_part gcc build g++ "$how -Dwerror=true" ''
 }
 
-# Address and undefined-behaviour sanitizers over the suites that need no processes of other users or namespaces.
+# Address and undefined-behaviour sanitizers over the suites that need no processes of other users or namespaces. Without
+# optimization: that compiles in a third of the time, and the tests take less than what is gained.
 sanitizers() {
   export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
   meson_part sanitizers build-asan clang++-19 \
-    '-Doptimization=1 -Ddebug=false -Dcpp_args=-gline-tables-only -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true' \
+    '-Doptimization=0 -Ddebug=false -Dcpp_args=-gline-tables-only -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true' \
     '--no-suite lint --no-suite e2e --no-suite sandbox'
   unset ASAN_OPTIONS UBSAN_OPTIONS
 }
