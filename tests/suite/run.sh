@@ -78,7 +78,7 @@ sanitizers() {
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
   meson_part sanitizers build-asan clang++-19 \
     '-Doptimization=0 -Ddebug=false -Dcpp_args=-gline-tables-only -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true' \
-    '--no-suite lint --no-suite e2e --no-suite sandbox'
+    '--timeout-multiplier 5 --no-suite lint --no-suite e2e --no-suite sandbox'
   unset ASAN_OPTIONS UBSAN_OPTIONS
 }
 
