@@ -147,7 +147,8 @@ const everything = {
   special: {
     'unknown tool': assertUnknownTool,
     environment: assertUnknownTool, // hidden by the shipped policy
-    fetch: (outcome) => assertRefused(outcome, 'tool_blocked'),
+    // Whoever plays the client says no to every question.
+    fetch: (outcome) => assertRefused(outcome, 'confirmation_declined'),
   },
   hidden: ['get-env'],
 };
@@ -234,9 +235,9 @@ const filesystem = {
   },
   special: {
     'unknown tool': assertUnknownTool,
-    make: (outcome) => assertRefused(outcome, 'tool_blocked'),
+    make: (outcome) => assertRefused(outcome, 'confirmation_declined'),
     write: (outcome) => assertRefused(outcome, 'tool_blocked'),
-    edit: (outcome) => assertRefused(outcome, 'tool_blocked'),
+    edit: (outcome) => assertRefused(outcome, 'confirmation_declined'),
   },
 };
 
