@@ -237,7 +237,7 @@ const filesystem = {
     'unknown tool': assertUnknownTool,
     make: (outcome) => assertRefused(outcome, 'confirmation_declined'),
     write: (outcome) => assertRefused(outcome, 'tool_blocked'),
-    edit: (outcome) => assertRefused(outcome, 'confirmation_declined'),
+    edit: (outcome) => assertRefused(outcome, 'tool_blocked'),
   },
 };
 
