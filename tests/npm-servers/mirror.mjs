@@ -2,6 +2,7 @@
 // A mirror of the npm registry on loopback: what it is asked for it gets from the registry once and keeps in a folder.
 // node mirror.mjs --cache DIR [--upstream URL] [--tamper PACKAGE] [--offline]     prints its port
 // --tamper gives other bytes for the archives of PACKAGE under the same version; --offline asks nobody.
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -11,7 +12,7 @@ import { parseArgs } from 'node:util';
 const { values: options } = parseArgs({
   options: {
     cache: { type: 'string' },
-    upstream: { type: 'string', default: 'https://registry.npmjs.org' },
+    upstream: { type: 'string', default: execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim().replace(/\/$/, '') },
     tamper: { type: 'string' },
     offline: { type: 'boolean', default: false },
   },
