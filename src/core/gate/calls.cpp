@@ -21,9 +21,17 @@ void Session::Impl::on_call(Message message) {
     refuse_request(message, Errc::message_malformed, "tools/call needs a string `name` and an object `arguments`");
     return;
   }
-  if (message.params.find("task")) {
-    refuse_request(message, Errc::method_not_allowed, "tasks are not part of what was reviewed");
-    return;
+  if (const Value task = message.params.find("task")) {
+    // In the stateless era the server decides, and some servers may read this all the same.
+    if (message.modern() || !tasks_offered(revision_, "tools/call")) {
+      refuse_request(message, Errc::method_not_allowed, "tasks are not part of what was reviewed");
+      return;
+    }
+    const Value ttl = task.find("ttl");
+    if (!task.is(Kind::object) || (ttl && !ttl.is(Kind::null) && ttl.safe_integer().value_or(-1) < 0)) {
+      refuse_request(message, Errc::message_malformed, "`task` is an object, and its `ttl` a number of milliseconds");
+      return;
+    }
   }
   if (usable(catalog::ListKind::tools)) {
     decide_call(std::move(message));
@@ -73,6 +81,11 @@ void Session::Impl::refuse_call(const Message& message, Errc code, std::string b
                 code == Errc::timed_out || code == Errc::rate_limited
                     ? ". The tool was not run; the call may be tried again."
                     : ". The tool was not run. Only a person can change this, outside of this session.");
+  if (message.params.find("task")) {
+    // Who waits for a task cannot read the result of a call.
+    to_client(wire::error_line(*message.id, json_rpc_code(code), text, code));
+    return;
+  }
   const Era era = message.modern() ? Era::stateless : Era::handshake;
   to_client(wire::result_line(*message.id, wire::refusal_result(text, meta.take(), era)));
 }
@@ -127,6 +140,9 @@ void Session::Impl::decide_call(Message message) {
   if (identity_blocked_) {
     refuse_call(message, Errc::tool_changed, "drift of the server's identity, instructions or capabilities",
                 "what the server says of itself is not what a person reviewed");
+    return;
+  }
+  if (refuse_as_task(message, *tool)) {
     return;
   }
   const policy::CallJudgement judged = judge_call(*tool, message.params.find("arguments"));

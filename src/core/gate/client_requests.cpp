@@ -98,13 +98,7 @@ void Session::Impl::on_server_request(Message message) {
                           message.method));
     return;
   }
-  if (wire::has_own_meta(message.document.root())) {
-    record(refused_record(Side::server, Errc::message_ambiguous, "members under dev.mcp-cordon/ were removed",
-                          message.id, message.method));
-    auto cleaned = wire::parse(wire::without_own_meta(message.document.root()), limits_);
-    CORDON_ASSERT(cleaned.has_value());
-    message = std::move(*cleaned);
-  }
+  message = without_ours(std::move(message));
   const bool exists = wire::lookup(revision_, Direction::to_client, Form::request, message.method).has_value();
   if (exists && message.method == "ping") {
     if (questions_.open.size() < config_.policy.messages.in_flight && !client_ended_) {
@@ -120,6 +114,12 @@ void Session::Impl::on_server_request(Message message) {
     notice_server(text::cat("the server asked the client for ", text::printable(message.method, 100), "; refused"));
     refuse_question(*message.id, exists ? message.method : "", Errc::method_not_allowed,
                     "the client does not offer this");
+    return;
+  }
+  if (names_unknown_task(message.meta())) {
+    record(refused_record(Side::server, Errc::client_request_blocked, "a question of a task that does not exist",
+                          message.id, message.method));
+    refuse_question(*message.id, message.method, Errc::client_request_blocked, "there is no such task");
     return;
   }
   if (client_ended_ || !admit_question(message.method)) {

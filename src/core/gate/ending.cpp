@@ -126,6 +126,7 @@ void Session::Impl::fail_everything(Errc code, std::string_view detail) {
   }
   own_.clear();
   questions_.open.clear();
+  tasks_.clear();
 }
 
 Actions Session::Impl::exited(ExitReport report, Instant now) {

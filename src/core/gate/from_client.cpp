@@ -19,6 +19,12 @@ using wire::Form;
 using wire::MessageKind;
 using wire::Revision;
 
+namespace {
+
+TaskExtension shown_extension(bool shown) { return shown ? TaskExtension::shown : TaskExtension::hidden; }
+
+}  // namespace
+
 void Session::Impl::on_client_refused(wire::Refused refused) {
   if (config_.launch_failure) {
     refused.error = *config_.launch_failure;
@@ -173,6 +179,9 @@ bool Session::Impl::offered(Revision revision, const Message& message) const {
   if (!feature) {
     return false;
   }
+  if (*feature == wire::Feature::tasks) {
+    return tasks_offered(revision, message.method);
+  }
   return opening_ ? opening_->features.contains(*feature)
                   : *feature == wire::Feature::base || *feature == wire::Feature::tools ||
                         *feature == wire::Feature::prompts || *feature == wire::Feature::resources;
@@ -187,7 +196,8 @@ void Session::Impl::remember_stateless_meta(const Message& message) {
     w.member_raw(wire::kMetaClientInfo, info.raw());
   }
   w.member_raw(wire::kMetaClientCapabilities, client_capabilities_for_server(meta.find(wire::kMetaClientCapabilities),
-                                                                             config_.policy.client_requests));
+                                                                             config_.policy.client_requests,
+                                                                             shown_extension(task_extension())));
   w.end_object();
   stateless_meta_ = w.take();
 }
@@ -218,7 +228,8 @@ void Session::Impl::on_client_request(Message message) {
   if (message.method == "tools/call" && !take_word(message)) {
     return;
   }
-  if (admit_answers(message)) {
+  // Answers to what was asked in the course of a task are told apart by the task.
+  if (message.method == "tasks/update" || admit_answers(message)) {
     dispatch_request(std::move(message));
   }
 }
@@ -237,6 +248,8 @@ void Session::Impl::dispatch_request(Message message) {
     on_resource(std::move(message));
   } else if (message.method == "completion/complete") {
     on_completion(std::move(message));
+  } else if (message.method.starts_with("tasks/")) {
+    on_task(std::move(message));
   } else if (message.method == "subscriptions/listen") {
     on_listen(std::move(message));
   } else {
@@ -249,7 +262,7 @@ std::string Session::Impl::client_line(Message message) {
   const Value root = message.document.root();
   const bool own = wire::has_own_meta(root);
   const Value capabilities = message.meta().find(wire::kMetaClientCapabilities);
-  const bool rewrite = capabilities && needs_rewriting(capabilities, config_.policy.client_requests);
+  const bool rewrite = capabilities && needs_rewriting(capabilities, config_.policy.client_requests, shown_extension(task_extension()));
   if (!own && !rewrite) {
     std::string line = std::move(message.document).take_text();
     line += '\n';
@@ -264,7 +277,8 @@ std::string Session::Impl::client_line(Message message) {
   }
   const auto edit_meta = [&](std::string_view key, const Value& value) -> std::optional<std::string> {
     return key == wire::kMetaClientCapabilities
-               ? std::optional(client_capabilities_for_server(value, config_.policy.client_requests))
+               ? std::optional(client_capabilities_for_server(value, config_.policy.client_requests,
+                                                              shown_extension(task_extension())))
                : std::nullopt;
   };
   const auto edit_params = [&](std::string_view key, const Value& value) -> std::optional<std::string> {
@@ -289,6 +303,10 @@ void Session::Impl::forward_request(Message message, Outstanding outstanding) {
     outstanding.offers = read_offers(message.meta().find(wire::kMetaClientCapabilities));
     remember_line(message, outstanding);
   }
+  outstanding.wants_task = message.method == "tools/call" && !message.modern() && message.params.find("task");
+  outstanding.may_become_task =
+      outstanding.wants_task || (message.method == "tools/call" && declares_tasks(message) && task_extension());
+  outstanding.sent_at = now_;
   probes_sent_ += message.method == "server/discover" ? 1U : 0U;
   set_answer_deadline(outstanding);
   if (const auto retried = retried_.extract(*message.id); retried && retried.mapped()) {
@@ -308,14 +326,14 @@ void Session::Impl::on_initialize(Message message) {
   initialize_asked_ = true;
   client_shows_forms_ = shows_forms(message.params.find("capabilities"));
   const auto edit_params = [&](std::string_view key, const Value& value) -> std::optional<std::string> {
-    return key == "capabilities" ? std::optional(client_capabilities_for_server(value, config_.policy.client_requests))
+    return key == "capabilities" ? std::optional(client_capabilities_for_server(value, config_.policy.client_requests, TaskExtension::hidden))
                                  : std::nullopt;
   };
   const auto edit = [&](std::string_view key, const Value& value) -> std::optional<std::string> {
     return key == "params" ? std::optional(wire::edited(value, edit_params)) : std::nullopt;
   };
   offers_ = read_offers(message.params.find("capabilities"));
-  if (needs_rewriting(message.params.find("capabilities"), config_.policy.client_requests)) {
+  if (needs_rewriting(message.params.find("capabilities"), config_.policy.client_requests, TaskExtension::hidden)) {
     auto rewritten = wire::parse(wire::edited(message.document.root(), edit), limits_);
     CORDON_ASSERT(rewritten.has_value());
     message = std::move(*rewritten);

@@ -80,6 +80,15 @@ void Session::Impl::fail_all_outstanding(Errc code, std::string_view detail) {
   }
 }
 
+std::string withheld_result(Errc code, std::string_view detail, Era era) {
+  json::Writer meta;
+  meta.begin_object().key("dev.mcp-cordon/refusal").begin_object().member("type", name(code)).end_object().end_object();
+  const std::string text =
+      text::cat("mcp-cordon withheld the answer to this call (", name(code), "): ", detail,
+                code == Errc::audit_unavailable ? ". The tool may or may not have run." : ". The tool may have run.");
+  return wire::refusal_result(text, meta.take(), era);
+}
+
 // In place of a reply that did not come or may not pass. The request is no longer outstanding.
 void Session::Impl::fail_reply(const Id& id, const Outstanding& request, Errc code, std::string_view detail) {
   forget_token(request);
@@ -87,19 +96,15 @@ void Session::Impl::fail_reply(const Id& id, const Outstanding& request, Errc co
   if (opening) {
     handshake_ = Handshake::none;
   }
-  if (request.method != "tools/call" || code == Errc::server_exited) {
+  const bool shown_as_result = (request.method == "tools/call" && !request.wants_task) || request.method == "tasks/result";
+  if (!shown_as_result || code == Errc::server_exited) {
     to_client(wire::error_line(id, code, detail));
     if (opening) {
       replay_early();
     }
     return;
   }
-  json::Writer meta;
-  meta.begin_object().key("dev.mcp-cordon/refusal").begin_object().member("type", name(code)).end_object().end_object();
-  const std::string text =
-      text::cat("mcp-cordon withheld the answer to this call (", name(code), "): ", detail,
-                code == Errc::audit_unavailable ? ". The tool may or may not have run." : ". The tool may have run.");
-  to_client(wire::result_line(id, wire::refusal_result(text, meta.take(), request.era)));
+  to_client(wire::result_line(id, withheld_result(code, detail, request.era)));
 }
 
 void Session::Impl::forget_token(const Outstanding& request) {
@@ -147,6 +152,10 @@ void Session::Impl::on_server_reply(Message message) {
   const Outstanding request = std::move(found->second);
   outstanding_.erase(found);
   forget_token(request);
+  if (request.method.starts_with("tasks/")) {
+    on_task_reply(std::move(message), request);
+    return;
+  }
   if (asks_client(message)) {
     on_asking_reply(std::move(message), request);
     return;
@@ -174,10 +183,12 @@ void Session::Impl::on_server_reply(Message message) {
 
 // A result on its way to the client: of a call, a ping, a log level or a subscription.
 void Session::Impl::on_call_reply(Message message, const Outstanding& request) {
+  if (request.may_become_task && is_new_task(message.result)) {
+    on_new_task(std::move(message), request);
+    return;
+  }
   const Value type = message.result.find("resultType");
-  // A task in place of a result was not asked for: calls with `task` do not pass.
-  const bool task = message.result.find("task").is(Kind::object) && !message.result.find("content");
-  if (task || (type && (!type.is(Kind::string) || !type.string_equals("complete")))) {
+  if (is_new_task(message.result) || (type && (!type.is(Kind::string) || !type.string_equals("complete")))) {
     record(refused_record(Side::server, Errc::method_not_allowed, "a result of a type that was not reviewed",
                           message.id, request.method));
     fail_reply(*message.id, request, Errc::method_not_allowed,
@@ -192,20 +203,24 @@ void Session::Impl::on_call_reply(Message message, const Outstanding& request) {
     fail_reply(*message.id, request, Errc::tool_changed, "the content is not the one a person reviewed");
     return;
   }
+  if (names_unknown_task(message.meta())) {
+    withhold_answer(message, request, {Errc::reply_unexpected, "a result of a task that does not exist", {}, {}});
+    return;
+  }
   if (refuse_answer(message, request)) {
     return;
   }
-  overhear(message);
+  overhear(message.result);
   pass_reply(std::move(message), request);
 }
 
-void Session::Impl::overhear(const Message& message) {
+void Session::Impl::overhear(const Value& result) {
   constexpr std::size_t kMaxBytes = 2'000;
-  const Value failed = message.result.find("isError");
+  const Value failed = result.find("isError");
   if (!failed.is(Kind::boolean) || !failed.boolean()) {
     return;
   }
-  for (const Value block : message.result.find("content").elements()) {
+  for (const Value block : result.find("content").elements()) {
     if (const Value text = block.find("text"); text.is(Kind::string)) {
       actions_.emplace_back(Overheard{text.string().substr(0, kMaxBytes)});
       return;
@@ -213,17 +228,22 @@ void Session::Impl::overhear(const Message& message) {
   }
 }
 
-void Session::Impl::pass_reply(Message message, const Outstanding& request) {
+// `message` without members under our prefix, which is written down.
+Session::Impl::Message Session::Impl::without_ours(Message message) {
   const Value root = message.document.root();
-  const bool own = wire::has_own_meta(root);
-  if (own) {
-    record(refused_record(Side::server, Errc::message_ambiguous, "members under dev.mcp-cordon/ were removed",
-                          message.id, request.method));
-    auto cleaned = wire::parse(wire::without_own_meta(root), limits_);
-    CORDON_ASSERT(cleaned.has_value());
-    pass_reply(std::move(*cleaned), request);
-    return;
+  if (!wire::has_own_meta(root)) {
+    return message;
   }
+  record(refused_record(Side::server, Errc::message_ambiguous, "members under dev.mcp-cordon/ were removed", message.id,
+                        message.method));
+  auto cleaned = wire::parse(wire::without_own_meta(root), limits_);
+  CORDON_ASSERT(cleaned.has_value());
+  return std::move(*cleaned);
+}
+
+void Session::Impl::pass_reply(Message message, const Outstanding& request) {
+  message.method = request.method;
+  message = without_ours(std::move(message));
   to_client(treated_line(std::move(message.document), message.id, request.tool.empty() ? request.method : request.tool,
                          request.flagged));
 }
@@ -274,6 +294,10 @@ void Session::Impl::on_discover_reply(Message message, bool own) {
 
 void Session::Impl::on_own_reply(Message message) {
   const auto found = own_.find(std::string(message.id->text()));
+  if (const auto told = std::ranges::find(told_tasks_, message.id->text()); told != told_tasks_.end()) {
+    told_tasks_.erase(told);
+    return;
+  }
   if (found == own_.end()) {
     record(refused_record(Side::server, Errc::reply_unexpected, "a reply to no request of ours", message.id, ""));
     return;

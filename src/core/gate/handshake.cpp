@@ -7,6 +7,7 @@
 #include "core/gate/own_text.hpp"
 #include "core/json/write.hpp"
 #include "core/wire/names.hpp"
+#include "core/wire/synth.hpp"
 
 namespace cordon::gate {
 namespace {
@@ -34,9 +35,11 @@ struct Row {
 // In the order of the names. What is not here does not pass.
 constexpr std::array kCapabilities = std::to_array<Row>({
     {"completions", wire::Feature::completions, {}},
+    {"extensions", wire::Feature::tasks, {}},
     {"logging", wire::Feature::logging, {}},
     {"prompts", wire::Feature::prompts, {"listChanged"}},
     {"resources", wire::Feature::resources, {"listChanged", "subscribe"}},
+    {"tasks", wire::Feature::tasks, {}},
     {"tools", wire::Feature::tools, {"listChanged"}},
 });
 
@@ -46,16 +49,35 @@ bool says(const Value& capability, std::string_view flag) {
 }
 
 // Each only when it is live and was reviewed.
-void judge_capabilities(JudgedOpening& opening, const Value& live, const std::optional<Value>& reviewed) {
-  json::Writer w;
-  w.begin_object();
-  for (const Row& row : kCapabilities) {
-    const Value capability = live.find(row.name);
-    const Value pinned = reviewed ? reviewed->find(row.name) : capability;
-    if (!capability.is(Kind::object) || !pinned.is(Kind::object)) {
-      continue;
+class Capabilities {
+ public:
+  Capabilities(JudgedOpening& opening, const Value& live, const std::optional<Value>& reviewed)
+      : opening_(opening), live_(live), reviewed_(reviewed ? *reviewed : live) {}
+
+  std::string served(wire::Era era) {
+    json::Writer w;
+    w.begin_object();
+    for (const Row& row : kCapabilities) {
+      const Value capability = live_.find(row.name);
+      const Value pinned = reviewed_.find(row.name);
+      if (!capability.is(Kind::object) || !pinned.is(Kind::object)) {
+        continue;
+      }
+      if (row.name == "tasks") {
+        write_tasks(w, capability, pinned, era);
+      } else if (row.name == "extensions") {
+        write_extension(w, capability, pinned, era);
+      } else {
+        write(w, row, capability, pinned);
+      }
     }
-    opening.features.insert(row.feature);
+    w.end_object();
+    return w.take();
+  }
+
+ private:
+  void write(json::Writer& w, const Row& row, const Value& capability, const Value& pinned) {
+    opening_.features.insert(row.feature);
     w.key(row.name).begin_object();
     for (const std::string_view flag : row.flags) {
       if (flag.empty() || !says(capability, flag) || !says(pinned, flag)) {
@@ -63,15 +85,58 @@ void judge_capabilities(JudgedOpening& opening, const Value& live, const std::op
       }
       w.member_bool(flag, true);
       if (flag == "listChanged") {
-        opening.list_changed.insert(row.feature);
+        opening_.list_changed.insert(row.feature);
       } else {
-        opening.subscribe = true;
+        opening_.subscribe = true;
       }
     }
     w.end_object();
   }
-  w.end_object();
-  opening.capabilities = w.take();
+
+  // Tasks of calls: what can be done with them counts for nothing where no call can become one.
+  void write_tasks(json::Writer& w, const Value& capability, const Value& pinned, wire::Era era) {
+    const auto of_calls = [](const Value& tasks) {
+      return tasks.find("requests").find("tools").find("call").is(Kind::object);
+    };
+    const auto both = [&](std::string_view key) {
+      return capability.find(key).is(Kind::object) && pinned.find(key).is(Kind::object);
+    };
+    if (era != wire::Era::handshake || !of_calls(capability) || !of_calls(pinned)) {
+      return;
+    }
+    opening_.features.insert(wire::Feature::tasks);
+    opening_.task_calls = true;
+    opening_.task_cancel = both("cancel");
+    opening_.task_list = both("list");
+    w.key("tasks").begin_object();
+    if (opening_.task_cancel) {
+      w.member_raw("cancel", "{}");
+    }
+    if (opening_.task_list) {
+      w.member_raw("list", "{}");
+    }
+    w.member_raw("requests", R"({"tools":{"call":{}}})").end_object();
+  }
+
+  void write_extension(json::Writer& w, const Value& capability, const Value& pinned, wire::Era era) {
+    const bool tasks = capability.find(wire::kTasksExtension).is(Kind::object) &&
+                       pinned.find(wire::kTasksExtension).is(Kind::object);
+    if (era == wire::Era::stateless && tasks) {
+      opening_.features.insert(wire::Feature::tasks);
+      opening_.task_extension = true;
+      w.key("extensions").begin_object().member_raw(wire::kTasksExtension, "{}").end_object();
+    }
+  }
+
+  JudgedOpening& opening_;
+  Value live_;
+  Value reviewed_;
+};
+
+void judge_capabilities(JudgedOpening& opening, const Value& live, const std::optional<Value>& reviewed) {
+  Capabilities capabilities(opening, live, reviewed);
+  opening.capabilities = capabilities.served(wire::Era::handshake);
+  opening.stateless_capabilities = capabilities.served(wire::Era::stateless);
 }
 
 }  // namespace
@@ -126,6 +191,10 @@ JudgedOpening judge_opening(const policy::Policy& policy, const catalog::Snapsho
   return opening;
 }
 
+bool has_task_extension(const Value& capabilities) {
+  return capabilities.find("extensions").find(wire::kTasksExtension).is(Kind::object);
+}
+
 std::string initialize_result(std::string_view protocol_version, const JudgedOpening& opening, std::string_view facts) {
   json::Writer w;
   w.begin_object().member("protocolVersion", protocol_version).member_raw("capabilities", opening.capabilities);
@@ -142,7 +211,7 @@ std::string discover_result(const JudgedOpening& opening, std::string_view facts
   json::Writer w;
   w.begin_object().key("supportedVersions").begin_array();
   w.string(wire::name(wire::Revision::v2026_07_28)).end_array();
-  w.member_raw("capabilities", opening.capabilities);
+  w.member_raw("capabilities", opening.stateless_capabilities);
   if (opening.instructions) {
     w.member("instructions", *opening.instructions);
   }

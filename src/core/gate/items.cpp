@@ -282,6 +282,14 @@ void Session::Impl::on_listen(Message message) {
     }
     outstanding.watched.insert(uri);
   }
+  for (const Value element : wanted.find("taskIds").elements()) {
+    const std::string id = element.is(Kind::string) ? element.string() : std::string();
+    if (tasks_.find(id, wire::Era::stateless, now_) == nullptr || !declares_tasks(message)) {
+      refuse_task(message);
+      return;
+    }
+    outstanding.tasks.insert(id);
+  }
   forward_request(std::move(message), std::move(outstanding));
 }
 

@@ -41,7 +41,7 @@ std::string_view Session::Impl::unasked(const Message& message) {
   if (message.method == "notifications/progress") {
     const Value given = message.params.find("progressToken");
     const auto token = wire::read_id(given ? given : message.document.root());
-    return token && progress_tokens_.contains(*token) ? "" : "progress of no outstanding request";
+    return token && (progress_tokens_.contains(*token) || tasks_.holds_token(*token)) ? "" : "progress of no outstanding request";
   }
   if (message.method == "notifications/cancelled") {
     const Value target = message.params.find("requestId");
@@ -90,11 +90,14 @@ void Session::Impl::on_server_notification(Message message) {
     drop(Errc::reply_unexpected, why);
     return;
   }
-  if (wire::has_own_meta(message.document.root())) {
-    drop(Errc::message_ambiguous, "members under dev.mcp-cordon/ were removed");
-    auto cleaned = wire::parse(wire::without_own_meta(message.document.root()), limits_);
-    CORDON_ASSERT(cleaned.has_value());
-    message = std::move(*cleaned);
+  if (names_unknown_task(message.meta())) {
+    drop(Errc::reply_unexpected, "news of a task that does not exist");
+    return;
+  }
+  message = without_ours(std::move(message));
+  if (*feature == Feature::tasks) {
+    on_task_notification(message);
+    return;
   }
   to_client(treated_line(std::move(message.document), {}, message.method, false));
 }

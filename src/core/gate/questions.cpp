@@ -8,6 +8,7 @@
 #include "core/gate/elicitation.hpp"
 #include "core/gate/own_text.hpp"
 #include "core/json/write.hpp"
+#include "core/wire/names.hpp"
 #include "core/wire/synth.hpp"
 
 namespace cordon::gate {
@@ -33,6 +34,12 @@ bool passes_to_server(const Value& key, const ClientRequests& requests) {
 // Our own answer to roots/list never changes, so no change is promised.
 bool is_answered_roots(const Value& key, const ClientRequests& requests) {
   return requests.roots == ClientRequests::Roots::policy && key.string_equals("roots");
+}
+
+// Of the extensions only that of tasks passes, and only where the server's was reviewed.
+bool has_tasks(const Member& member, TaskExtension extension) {
+  return extension == TaskExtension::shown && member.key.string_equals("extensions") &&
+         member.value.find(wire::kTasksExtension).is(Kind::object);
 }
 
 JudgedQuestion refused(std::string because) {
@@ -193,7 +200,8 @@ ClientOffers read_offers(const Value& capabilities) {
   return offers;
 }
 
-std::string client_capabilities_for_server(const Value& capabilities, const ClientRequests& requests) {
+std::string client_capabilities_for_server(const Value& capabilities, const ClientRequests& requests,
+                                           TaskExtension extension) {
   json::Writer w;
   w.begin_object();
   for (const Member member : capabilities.members()) {
@@ -201,15 +209,19 @@ std::string client_capabilities_for_server(const Value& capabilities, const Clie
       w.member_raw("roots", "{}");
     } else if (passes_to_server(member.key, requests)) {
       w.key(member.key.string()).value(member.value);
+    } else if (has_tasks(member, extension)) {
+      w.key("extensions").begin_object();
+      w.key(wire::kTasksExtension).value(member.value.find(wire::kTasksExtension)).end_object();
     }
   }
   w.end_object();
   return w.take();
 }
 
-bool needs_rewriting(const Value& capabilities, const ClientRequests& requests) {
+bool needs_rewriting(const Value& capabilities, const ClientRequests& requests, TaskExtension extension) {
   for (const Member member : capabilities.members()) {
-    if (!passes_to_server(member.key, requests) ||
+    const bool tasks_alone = has_tasks(member, extension) && member.value.size() == 1;
+    if ((!passes_to_server(member.key, requests) && !tasks_alone) ||
         (is_answered_roots(member.key, requests) && member.value.raw() != "{}")) {
       return true;
     }

@@ -25,10 +25,13 @@ struct ClientOffers {
 ClientOffers read_offers(const json::Value& capabilities);
 
 // Client capabilities as the server may see them: elicitation as declared, also where it is blocked (a server that
-// finds none proceeds without asking); sampling and roots as the policy says; tasks and what is unknown are taken out.
-std::string client_capabilities_for_server(const json::Value& capabilities, const policy::ClientRequests& requests);
+// finds none proceeds without asking); sampling and roots as the policy says; tasks of the client and what is unknown
+// are taken out. `extension`: calls of the stateless era may become tasks.
+enum class TaskExtension : bool { hidden, shown };
+std::string client_capabilities_for_server(const json::Value& capabilities, const policy::ClientRequests& requests,
+                                           TaskExtension extension);
 // True when that is not what stands there already.
-bool needs_rewriting(const json::Value& capabilities, const policy::ClientRequests& requests);
+bool needs_rewriting(const json::Value& capabilities, const policy::ClientRequests& requests, TaskExtension extension);
 
 struct QuestionContext {
   const policy::Policy& policy;

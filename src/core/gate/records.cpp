@@ -152,6 +152,17 @@ std::string answered_record(const wire::Id& id, std::string_view method, std::st
   return w.take();
 }
 
+std::string task_record(std::string_view id, std::string_view tool, std::string_view task, std::string_view status) {
+  json::Writer w;
+  w.begin_object().member("event", "task");
+  if (!id.empty()) {
+    w.member("id", text::printable(id, kMaxText));
+  }
+  w.member("tool", text::printable(tool, kMaxText)).member("task", text::printable(task, kMaxText));
+  w.member("status", status).end_object();
+  return w.take();
+}
+
 std::string opened_record(std::string_view era, std::string_view version) {
   json::Writer w;
   w.begin_object().member("event", "opened").member("era", era).member("version", text::printable(version, 64));

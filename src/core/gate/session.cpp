@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "core/gate/own_text.hpp"
 #include "core/gate/records.hpp"
 #include "core/gate/session_state.hpp"
 #include "core/wire/names.hpp"
@@ -34,6 +35,7 @@ Session::Impl::Impl(SessionConfig config)
   if (config_.snapshot && !config_.snapshot->variables.empty()) {
     variables_.emplace(config_.policy.catalog, config_.known_values, *config_.snapshot);
   }
+  extension_reviewed_ = !config_.snapshot || has_task_extension(parse_own(config_.snapshot->capabilities).root());
   make_schemas_ready();
   server_gone_ = config_.launch_failure.has_value();
   for (const catalog::ListKind kind : catalog::kListKinds) {

@@ -12,6 +12,7 @@
 #include "core/gate/confirmation.hpp"
 #include "core/gate/limits.hpp"
 #include "core/gate/list_walk.hpp"
+#include "core/gate/open_questions.hpp"
 #include "core/gate/questions.hpp"
 #include "core/wire/message.hpp"
 #include "core/wire/methods.hpp"
@@ -31,6 +32,9 @@ inline constexpr std::int64_t kKillAfterTermMs = 500;
 inline constexpr std::int64_t kFailedLaunchMs = 10'000;
 inline constexpr std::size_t kRememberedCancelled = 256;
 inline constexpr std::int64_t kProgressMs = 10'000;  // clients give up after 60 s without a word
+
+// The result that stands for one that did not come or may not pass.
+std::string withheld_result(Errc code, std::string_view detail, wire::Era era);
 
 namespace parts {
 
@@ -52,6 +56,13 @@ struct Outstanding {
   RuleIndexes limits = {};  // of a call: the rules whose limits it counts for
   std::optional<std::int64_t> answer_ms = {};
   std::optional<Instant> answer_by = {};
+  Instant sent_at = {};
+  std::int64_t pause_ms = kQuestionMs;  // how long its clock may still stand while a person is asked
+  bool may_become_task = false;         // of a call: its answer may be a task
+  bool wants_task = false;              // the same, handshake era: the client waits for nothing else
+  std::string task = {};                // tasks/*: the id
+  std::set<std::string> answers = {};   // tasks/update: the questions that it answers
+  std::set<std::string> tasks = {};     // subscriptions/listen: whose news are wanted
 };
 enum class Own : std::uint8_t { list, discover };
 struct OwnRequest {

@@ -37,6 +37,7 @@
 #include "core/gate/reviewed_schemas.hpp"
 #include "core/gate/session.hpp"
 #include "core/gate/session_parts.hpp"
+#include "core/gate/task_table.hpp"
 #include "core/gate/variable_view.hpp"
 #include "core/policy/judge_call.hpp"
 #include "core/wire/line_reader.hpp"
@@ -216,7 +217,8 @@ class Session::Impl {
   void on_initialize_reply(Message message);
   void on_discover_reply(Message message, bool own);
   void on_own_reply(Message message);
-  void overhear(const Message& message);
+  void overhear(const Value& result);
+  Message without_ours(Message message);
   void pass_reply(Message message, const Outstanding& request);
   void fail_reply(const Id& id, const Outstanding& request, Errc code, std::string_view detail);
   void fail_all_outstanding(Errc code, std::string_view detail);
@@ -246,6 +248,33 @@ class Session::Impl {
   void on_address_required(Message message, const Outstanding& request);
   bool admit_answers(Message& message);
   void remember_line(const Message& message, Outstanding& outstanding) const;
+
+  // tasks_of_client.cpp
+  bool declares_tasks(const Message& message) const;
+  bool tasks_offered(wire::Revision revision, std::string_view method) const;
+  bool refuse_as_task(const Message& message, const ToolView& tool);
+  void on_task(Message message);
+  void refuse_task(const Message& message);
+  bool admit_task_answers(const Message& message, Task& task, Outstanding& outstanding);
+  bool task_extension() const { return opening_ ? opening_->task_extension : extension_reviewed_; }
+  bool names_unknown_task(const Value& meta) const;
+
+  // tasks_of_server.cpp
+  static bool is_new_task(const Value& result);
+  void on_new_task(Message message, const Outstanding& request);
+  void on_task_reply(Message message, const Outstanding& request);
+  void on_task_error(Message message, const Outstanding& request);
+  void on_task_payload(Message message, const Outstanding& request);
+  void on_task_list(const Message& message, const Outstanding& request);
+  void on_task_notification(const Message& message);
+  void note_task(const std::string& id, Task& task, const Value& object);
+  // tasks_in_full.cpp: a task of the stateless era with what it brought or asks
+  Status write_task_in_full(json::Writer& w, const std::string& id, Task& task, const Value& object,
+                            const ClientOffers& offers, std::vector<std::string>& answered);
+  std::string task_payload(const Task& task, const Value& object);
+  Status write_task_questions(json::Writer& w, const std::string& id, Task& task, const Value& object,
+                              const ClientOffers& offers, std::vector<std::string>& answered);
+  void tell_task(std::string_view method, const std::string& id, std::string_view answers);
 
   // learning.cpp
   Learning& list(catalog::ListKind kind) { return lists_.at(static_cast<std::size_t>(kind)); }
@@ -307,6 +336,9 @@ class Session::Impl {
   std::map<Id, Outstanding> outstanding_;
   std::multiset<Id> progress_tokens_;
   std::deque<Id> cancelled_;  // answers to these are dropped
+  TaskTable tasks_;
+  bool extension_reviewed_ = false;            // tasks of the stateless era, as far as the snapshot tells
+  std::deque<std::string> told_tasks_;         // our own requests about tasks, whose answers are dropped
   OpenQuestions questions_;   // of the server, that the client has to answer
   ClientOffers offers_;       // handshake era: what the client can be asked
 

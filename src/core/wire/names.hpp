@@ -10,6 +10,9 @@ inline constexpr std::string_view kMetaVersion = "io.modelcontextprotocol/protoc
 inline constexpr std::string_view kMetaClientInfo = "io.modelcontextprotocol/clientInfo";
 inline constexpr std::string_view kMetaClientCapabilities = "io.modelcontextprotocol/clientCapabilities";
 inline constexpr std::string_view kMetaServerInfo = "io.modelcontextprotocol/serverInfo";
+inline constexpr std::string_view kMetaRelatedTask = "io.modelcontextprotocol/related-task";
+inline constexpr std::string_view kMetaImmediate = "io.modelcontextprotocol/model-immediate-response";
+inline constexpr std::string_view kTasksExtension = "io.modelcontextprotocol/tasks";
 inline constexpr std::string_view kMetaSubscription = "io.modelcontextprotocol/subscriptionId";
 
 // Members under this prefix in any _meta are ours alone: what a peer sends there is removed.
