@@ -34,17 +34,24 @@ bool Session::Impl::refuse_by_schema(const Message& message, const ToolView& too
   return true;
 }
 
-// False when a rule among the limits of `outstanding` has no room for the call now; then it was refused. Else it
-// counts, when it is told to.
-bool Session::Impl::admit_by_limits(const Message& message, const Outstanding& outstanding, Counted counted) {
-  const policy::Tools& tools = config_.policy.tools;
-  const auto in_flight = [&](std::size_t rule) {
-    return static_cast<std::size_t>(std::ranges::count_if(outstanding_, [&](const auto& entry) {
-      return std::ranges::find(entry.second.limits, rule) != entry.second.limits.end();
-    }));
+CallLimits::Load Session::Impl::load() const {
+  const auto has = [](const RuleIndexes& rules, std::size_t rule) { return std::ranges::find(rules, rule) != rules.end(); };
+  const auto reserved = [this, has](std::size_t rule) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        reserved_, [&](const auto& entry) { return has(entry.second.limits, rule) && now_ < entry.second.until; }));
   };
-  auto refusal = counted == Counted::yes ? limits_of_calls_.admit(tools, outstanding.limits, now_, in_flight)
-                                         : limits_of_calls_.refusal(tools, outstanding.limits, now_, in_flight);
+  const auto in_flight = [this, has, reserved](std::size_t rule) {
+    const auto waiting = std::ranges::count_if(outstanding_, [&](const auto& entry) { return has(entry.second.limits, rule); });
+    const auto abandoned = std::ranges::count_if(
+        abandoned_, [&](const Abandoned& one) { return has(one.limits, rule) && now_ < one.until; });
+    return static_cast<std::size_t>(waiting + abandoned) + tasks_.counting(rule, now_) + reserved(rule);
+  };
+  return {in_flight, reserved};
+}
+
+// False when a rule among the limits of `outstanding` has no room for the call now; then it was refused.
+bool Session::Impl::admit_by_limits(const Message& message, const Outstanding& outstanding) {
+  auto refusal = limits_of_calls_.refusal(config_.policy.tools, outstanding.limits, now_, load());
   if (!refusal) {
     return true;
   }
@@ -54,22 +61,78 @@ bool Session::Impl::admit_by_limits(const Message& message, const Outstanding& o
   return false;
 }
 
+// `holder`: the nonce of the question, or, once it was answered with a yes, the request.
+void Session::Impl::reserve(std::string holder, RuleIndexes limits, Instant until) {
+  std::erase_if(reserved_, [&](const auto& entry) { return now_ >= entry.second.until; });
+  if (!limits.empty()) {
+    reserved_.insert_or_assign(std::move(holder), Reservation{std::move(limits), until});
+  }
+}
+
+std::string Session::Impl::holder_of(const Id& id) { return "request " + id.json(); }
+
+// The person said yes: the place is kept for the call itself, which is judged again, maybe after a look at the list.
+void Session::Impl::hand_over_reservation(const std::string& nonce, const Id& id) {
+  if (auto place = reserved_.extract(nonce)) {
+    place.key() = holder_of(id);
+    place.mapped().until = now_ + kMaxLearnMs;
+    reserved_.erase(place.key());
+    reserved_.insert(std::move(place));
+  }
+}
+
+// A call that nobody waits for any more still counts as long as the server may work on it.
+void Session::Impl::abandon(const Id& id, const Outstanding& request) {
+  std::erase_if(abandoned_, [&](const Abandoned& one) { return now_ >= one.until; });
+  if (!request.limits.empty() && abandoned_.size() < kRememberedCancelled) {
+    abandoned_.push_back({id, request.limits, now_ + kAbandonedMs});
+  }
+}
+
+void Session::Impl::answered_late(const Id& id) {
+  std::erase_if(abandoned_, [&](const Abandoned& one) { return one.id == id; });
+}
+
 // An opening may not be cancelled, and a subscription lasts as long as it is wanted.
-void Session::Impl::set_answer_deadline(Outstanding& request) const {
+void Session::Impl::set_answer_deadline(Outstanding& request) {
   if (request.method == "initialize" || request.method == "subscriptions/listen") {
     return;
   }
-  request.answer_ms = answer_timeout(config_.policy, request.limits);
+  const Task* task = request.method == "tasks/result" ? tasks_.find(request.task, request.era, now_) : nullptr;
+  request.answer_ms = answer_timeout(config_.policy, task != nullptr ? task->limits : request.limits);
   if (request.answer_ms) {
     request.answer_by = now_ + *request.answer_ms;
   }
+}
+
+// While the client shows a question of the server's, the clocks of all that it owes stand still: which call a question
+// belongs to cannot be told. Each may stand still for as long as one question may be open.
+void Session::Impl::watch_clocks() {
+  const bool asking = questions_.open_for_people() > 0;
+  if (asking && !paused_since_) {
+    paused_since_ = now_;
+  } else if (!asking && paused_since_) {
+    for (auto& [id, request] : outstanding_) {
+      if (request.answer_by && request.era == wire::Era::handshake) {
+        const std::int64_t stood = std::min(request.pause_ms, now_ - std::max(*paused_since_, request.sent_at));
+        request.pause_ms -= stood;
+        request.answer_by = *request.answer_by + stood;
+      }
+    }
+    paused_since_.reset();
+  }
+}
+
+std::optional<Instant> Session::Impl::answer_due(const Outstanding& request) const {
+  const bool stands = paused_since_ && request.answer_by && request.era == wire::Era::handshake;
+  return stands ? std::optional(*request.answer_by + request.pause_ms) : request.answer_by;
 }
 
 // Progress does not prolong the time: else a server could keep a call for ever.
 void Session::Impl::tick_answers() {
   std::vector<Id> late;
   for (const auto& [id, request] : outstanding_) {
-    if (request.answer_by && now_ >= *request.answer_by) {
+    if (const auto due = answer_due(request); due && now_ >= *due) {
       late.push_back(id);
     }
   }
@@ -77,6 +140,7 @@ void Session::Impl::tick_answers() {
     const auto found = outstanding_.find(id);
     const Outstanding request = std::move(found->second);
     outstanding_.erase(found);
+    abandon(id, request);
     cancelled_.push_back(id);
     if (cancelled_.size() > kRememberedCancelled) {
       cancelled_.pop_front();
@@ -96,8 +160,8 @@ void Session::Impl::tick_answers() {
 std::optional<Instant> Session::Impl::next_answer_deadline() const {
   std::optional<Instant> next;
   for (const auto& [id, request] : outstanding_) {
-    if (request.answer_by && (!next || *request.answer_by < *next)) {
-      next = request.answer_by;
+    if (const auto due = answer_due(request); due && (!next || *due < *next)) {
+      next = due;
     }
   }
   return next;

@@ -46,15 +46,18 @@ void Session::Impl::pass_call(Message message, const ToolView& tool, const polic
   Outstanding outstanding;
   outstanding.tool = tool.name;
   outstanding.limits = judged.limits;
-  // Nobody is asked about a call that has no room anyway.
-  if (confirm && !retried_.contains(*message.id) && !admit_by_limits(message, outstanding, Counted::no)) {
+  // Nobody is asked about a call that has no room anyway, and while somebody is asked its place is kept.
+  const bool counted_before = retried_.contains(*message.id);
+  const bool has_place = reserved_.contains(holder_of(*message.id));
+  if (!counted_before && !has_place && !admit_by_limits(message, outstanding)) {
     return;
   }
-  if (confirm && !confirmed(message, tool, judged.verdict, effect)) {
+  if (confirm && !confirmed(message, tool, judged, effect)) {
     return;  // refused, or somebody is asked
   }
-  if (!retried_.contains(*message.id) && !admit_by_limits(message, outstanding, Counted::yes)) {
-    return;
+  reserved_.erase(holder_of(*message.id));
+  if (!counted_before) {
+    limits_of_calls_.count(config_.policy.tools, outstanding.limits, now_);
   }
   const bool flagged = tool.flagged || judged.verdict.action == policy::Action::flag;
   if (flagged) {

@@ -72,6 +72,7 @@ void Session::Impl::record_call(const Message& message, std::string_view decisio
 void Session::Impl::refuse_call(const Message& message, Errc code, std::string because, std::string detail,
                                 std::optional<policy::Effect> effect) {
   const std::string tool = message.params.find("name").string();
+  reserved_.erase(holder_of(*message.id));
   record_call(message, "block", code, because, view_ ? view_->find(tool) : nullptr, effect);
   json::Writer meta;
   meta.begin_object().key("dev.mcp-cordon/refusal").begin_object().member("type", name(code));
@@ -111,6 +112,7 @@ void Session::Impl::decide_call(Message message) {
   const std::string name = message.params.find("name").string();
   const ToolView* tool = view_->find(name);
   const auto unknown = [&](std::string_view because) {
+    reserved_.erase(holder_of(*message.id));
     record_call(message, "hide", Errc::tool_not_reviewed, because, tool);
     to_client(wire::error_line(*message.id, json_rpc_code(Errc::tool_not_reviewed),
                                text::cat("Unknown tool: ", text::printable(name, 256)), Errc::tool_not_reviewed));

@@ -29,6 +29,7 @@ Session::Impl::Asked Session::Impl::take_asked(std::map<Id, Asked>::iterator pla
   asked_.erase(place);
   held_bytes_ -= asked.message.document.text().size();
   confirmations_.spend(asked.nonce);
+  hand_over_reservation(asked.nonce, *asked.message.id);  // given up where the call is refused or cancelled
   return asked;
 }
 
@@ -100,6 +101,7 @@ bool Session::Impl::form_failed(const Id& id, std::string_view why) {
     return true;
   }
   confirmations_.spend(asked.nonce);
+  reserved_.erase(asked.nonce);
   refuse_call(asked.message, Errc::confirmation_unavailable, "the client could not ask",
               "a person has to confirm it and this client could not ask one");
   return true;
@@ -147,6 +149,7 @@ bool Session::Impl::cancel_asked(const Id& id) {
     return false;
   }
   end_question(take_asked(place), "withdrawn");
+  reserved_.erase(holder_of(id));
   return true;
 }
 
@@ -160,6 +163,7 @@ void Session::Impl::refuse_asked(Errc code, std::string_view outcome, std::strin
       to_client(wire::error_line(*asked.message.id, code, detail));
     }
   }
+  reserved_.clear();
 }
 
 Actions Session::Impl::approval(std::string_view line, Instant now) {

@@ -126,6 +126,7 @@ bool Session::Impl::take_word(Message& message) {
                   "the confirmation that came with it is none that was asked for here");
   }
   const std::optional<Confirmations::Open> open = confirmations_.spend(sealed->nonce);
+  hand_over_reservation(sealed->nonce, *message.id);
   if (now_ >= sealed->expires) {
     return refuse(Errc::timed_out, "a confirmation that came too late", "nobody confirmed it in time");
   }
@@ -157,9 +158,9 @@ bool Session::Impl::take_word(Message& message) {
 }
 
 // Called when all else lets the call pass. True: a person's word is there. False: the call was refused or waits.
-bool Session::Impl::confirmed(Message& message, const ToolView& tool, const policy::Verdict& verdict,
+bool Session::Impl::confirmed(Message& message, const ToolView& tool, const policy::CallJudgement& judged,
                               policy::Effect effect) {
-  const ConfirmSubject subject = subject_of(message, tool, verdict, effect);
+  const ConfirmSubject subject = subject_of(message, tool, judged.verdict, effect);
   if (auto word = words_.extract(message.id_json())) {
     if (word.mapped().call != subject.call) {
       refuse_call(message, Errc::confirmation_unavailable, "the confirmation is of another call",
@@ -190,13 +191,14 @@ bool Session::Impl::confirmed(Message& message, const ToolView& tool, const poli
                   "a person was asked too often within a minute");
       return false;
     case Standing::ask:
-      ask(std::move(message), tool, subject, effect);
+      ask(std::move(message), tool, subject, judged.limits, effect);
       return false;
   }
   CORDON_ASSERT(false);
 }
 
-void Session::Impl::ask(Message message, const ToolView& tool, ConfirmSubject subject, policy::Effect effect) {
+void Session::Impl::ask(Message message, const ToolView& tool, ConfirmSubject subject, const RuleIndexes& limits,
+                        policy::Effect effect) {
   const policy::Confirm& rules = config_.policy.tools.confirm;
   const Value arguments = message.params.find("arguments");
   const bool long_arguments = arguments && arguments.raw().size() > kMaxTerminalBytes;
@@ -226,6 +228,7 @@ void Session::Impl::ask(Message message, const ToolView& tool, ConfirmSubject su
   asked.progress_at = now_ + kProgressMs;
   asked.message = std::move(message);
   confirmations_.open(asked.nonce, {asked.subject, Confirmations::Stage::asked, asked.deadline}, now_);
+  reserve(asked.nonce, limits, asked.deadline);
   if (in_client && asked.message.modern()) {
     ask_in_result(asked, text);
   } else if (in_client) {

@@ -73,6 +73,7 @@ void Session::Impl::on_server_overlong(const wire::OverlongLine& line) {
 
 void Session::Impl::fail_all_outstanding(Errc code, std::string_view detail) {
   for (auto& [id, request] : std::exchange(outstanding_, {})) {
+    abandon(id, request);
     fail_reply(id, request, code, detail);
   }
   if (!own_.empty()) {
@@ -141,6 +142,7 @@ void Session::Impl::on_server_reply(Message message) {
   }
   const auto found = outstanding_.find(*message.id);
   if (found == outstanding_.end()) {
+    answered_late(*message.id);
     const auto late = std::ranges::find(cancelled_, *message.id);
     if (late != cancelled_.end()) {
       cancelled_.erase(late);  // the race of a cancellation and its answer is legal

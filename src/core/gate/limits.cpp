@@ -30,11 +30,10 @@ std::optional<std::int64_t> answer_timeout(const policy::Policy& policy, const R
 }
 
 std::optional<CallLimits::Refusal> CallLimits::refusal(const policy::Tools& tools, const RuleIndexes& rules,
-                                                       Instant now,
-                                                       const std::function<std::size_t(std::size_t)>& in_flight) {
+                                                       Instant now, const Load& load) {
   for (const std::size_t index : rules) {
     const policy::Rule& rule = tools.rules[index];
-    if (rule.calls_in_flight && in_flight(index) >= *rule.calls_in_flight) {
+    if (rule.calls_in_flight && load.in_flight(index) >= *rule.calls_in_flight) {
       return Refusal{index, text::cat("only ", *rule.calls_in_flight,
                                       " such calls may wait for an answer at once; try again when one was answered")};
     }
@@ -45,7 +44,11 @@ std::optional<CallLimits::Refusal> CallLimits::refusal(const policy::Tools& tool
     while (!recent.empty() && now - recent.front() >= kMinuteMs) {
       recent.pop_front();
     }
-    if (recent.size() >= *rule.calls_per_minute) {
+    if (recent.size() + load.reserved(index) >= *rule.calls_per_minute) {
+      if (recent.empty()) {
+        return Refusal{index, text::cat("only ", *rule.calls_per_minute,
+                                        " such calls a minute are let through, and as many wait for a person's word")};
+      }
       const std::int64_t wait_ms = kMinuteMs - std::max<std::int64_t>(now - recent.front(), 0);
       return Refusal{index,
                      text::cat("only ", *rule.calls_per_minute, " such calls a minute are let through; try again in ",
@@ -55,17 +58,12 @@ std::optional<CallLimits::Refusal> CallLimits::refusal(const policy::Tools& tool
   return std::nullopt;
 }
 
-std::optional<CallLimits::Refusal> CallLimits::admit(const policy::Tools& tools, const RuleIndexes& rules, Instant now,
-                                                     const std::function<std::size_t(std::size_t)>& in_flight) {
-  if (auto found = refusal(tools, rules, now, in_flight)) {
-    return found;
-  }
+void CallLimits::count(const policy::Tools& tools, const RuleIndexes& rules, Instant now) {
   for (const std::size_t index : rules) {
     if (tools.rules[index].calls_per_minute) {
       recent_[index].push_back(now);
     }
   }
-  return std::nullopt;
 }
 
 }  // namespace cordon::gate

@@ -28,13 +28,15 @@ class CallLimits {
     std::size_t rule = 0;
     std::string detail = {};  // for the model: what the limit is and when to try again
   };
+  // What counts beside the calls of the last minute, by rule.
+  struct Load {
+    std::function<std::size_t(std::size_t rule)> in_flight;  // calls that the server works on or that wait for a person
+    std::function<std::size_t(std::size_t rule)> reserved;   // those of them that wait for a person
+  };
   // The rule that has no room for the call now.
-  std::optional<Refusal> refusal(const policy::Tools& tools, const RuleIndexes& rules, Instant now,
-                                 const std::function<std::size_t(std::size_t rule)>& in_flight);
-  // Counts the call when all rules have room for it, and else says which has not. `in_flight` counts the calls under a
-  // rule that wait for their answer.
-  std::optional<Refusal> admit(const policy::Tools& tools, const RuleIndexes& rules, Instant now,
-                               const std::function<std::size_t(std::size_t rule)>& in_flight);
+  std::optional<Refusal> refusal(const policy::Tools& tools, const RuleIndexes& rules, Instant now, const Load& load);
+  // A call that was let through.
+  void count(const policy::Tools& tools, const RuleIndexes& rules, Instant now);
 
  private:
   // When each call of the last minute was let through, so that no minute has more than the limit.

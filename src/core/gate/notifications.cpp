@@ -137,6 +137,7 @@ void Session::Impl::on_cancelled(Message message) {
   if (held != held_.end()) {
     held_bytes_ -= held->bytes;
     held_.erase(held);
+    reserved_.erase(holder_of(*id));
     return;
   }
   if (cancel_asked(*id)) {
@@ -149,6 +150,7 @@ void Session::Impl::on_cancelled(Message message) {
     return;
   }
   forget_token(found->second);
+  abandon(*id, found->second);
   outstanding_.erase(found);
   cancelled_.push_back(*id);
   if (cancelled_.size() > kRememberedCancelled) {

@@ -44,6 +44,7 @@ Session::Impl::Impl(SessionConfig config)
 }
 
 Actions Session::Impl::take() {
+  watch_clocks();
   if (stopped_) {
     // Nothing comes after Stop.
     while (!actions_.empty() && !std::holds_alternative<Stop>(actions_.back())) {

@@ -31,6 +31,8 @@ inline constexpr std::int64_t kKillAfterEofMs = 1'600;
 inline constexpr std::int64_t kKillAfterTermMs = 500;
 inline constexpr std::int64_t kFailedLaunchMs = 10'000;
 inline constexpr std::size_t kRememberedCancelled = 256;
+// How long a call that was cancelled or timed out counts among those in flight, unless its answer comes before.
+inline constexpr std::int64_t kAbandonedMs = 60'000;
 inline constexpr std::int64_t kProgressMs = 10'000;  // clients give up after 60 s without a word
 
 // The result that stands for one that did not come or may not pass.
@@ -106,6 +108,17 @@ struct Asked {
 struct Word {
   std::string call = {};   // ConfirmSubject::call
   bool continues = false;  // it answers what the server asked in the course of the call
+};
+// A place under the limits of rules, kept for a call while a person is asked about it: a yes is never spent in vain.
+struct Reservation {
+  RuleIndexes limits = {};
+  Instant until = {};
+};
+// A call that nobody waits for any more, and that the server may still work on.
+struct Abandoned {
+  wire::Id id;
+  RuleIndexes limits = {};
+  Instant until = {};
 };
 // What is known of one live list.
 struct Learning {

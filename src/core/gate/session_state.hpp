@@ -73,6 +73,8 @@ class Session::Impl {
   using Way = parts::Way;
   using Asked = parts::Asked;
   using Word = parts::Word;
+  using Reservation = parts::Reservation;
+  using Abandoned = parts::Abandoned;
   using Learning = parts::Learning;
   enum class Handshake : std::uint8_t { none, asked, answered, initialized };
 
@@ -135,10 +137,11 @@ class Session::Impl {
   bool take_word(Message& message);
   static std::string_view outcome_of(Choice choice);
   void note_choice(const ConfirmSubject& subject, Choice choice);
-  bool confirmed(Message& message, const ToolView& tool, const policy::Verdict& verdict, policy::Effect effect);
+  bool confirmed(Message& message, const ToolView& tool, const policy::CallJudgement& judged, policy::Effect effect);
   ConfirmSubject subject_of(const Message& message, const ToolView& tool, const policy::Verdict& verdict,
                             policy::Effect effect) const;
-  void ask(Message message, const ToolView& tool, ConfirmSubject subject, policy::Effect effect);
+  void ask(Message message, const ToolView& tool, ConfirmSubject subject, const RuleIndexes& limits,
+           policy::Effect effect);
   void ask_form(Asked asked, std::string_view text);
   void ask_in_result(const Asked& asked, std::string_view text);
   void ask_elsewhere(Asked asked, std::string_view text);
@@ -163,9 +166,16 @@ class Session::Impl {
   // call_conditions.cpp
   void make_schemas_ready();
   bool refuse_by_schema(const Message& message, const ToolView& tool);
-  enum class Counted : bool { no, yes };
-  bool admit_by_limits(const Message& message, const Outstanding& outstanding, Counted counted);
-  void set_answer_deadline(Outstanding& request) const;
+  CallLimits::Load load() const;
+  bool admit_by_limits(const Message& message, const Outstanding& outstanding);
+  void reserve(std::string holder, RuleIndexes limits, Instant until);
+  static std::string holder_of(const Id& id);
+  void hand_over_reservation(const std::string& nonce, const Id& id);
+  void abandon(const Id& id, const Outstanding& request);
+  void answered_late(const Id& id);
+  void set_answer_deadline(Outstanding& request);
+  void watch_clocks();
+  std::optional<Instant> answer_due(const Outstanding& request) const;
   void tick_answers();
   std::optional<Instant> next_answer_deadline() const;
 
@@ -349,6 +359,9 @@ class Session::Impl {
   std::array<std::optional<ItemListView>, catalog::kListKinds.size()> items_;  // of the rest
   ReviewedSchemas schemas_;
   CallLimits limits_of_calls_;
+  std::map<std::string, Reservation> reserved_;
+  std::vector<Abandoned> abandoned_;
+  std::optional<Instant> paused_since_;  // a question of the server's is open at the client
   std::set<std::string> subscribed_;  // resources, in the handshake era
   std::set<std::string> recorded_drift_;
   bool identity_blocked_ = false;  // sticky: calls are refused for the rest of the process

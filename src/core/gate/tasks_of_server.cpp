@@ -74,18 +74,23 @@ void Session::Impl::on_new_task(Message message, const Outstanding& request) {
   const Value object = stateless ? result : nested;
   const Status shape = mixed ? fail(Errc::method_not_allowed, "a task and something else in one result")
                              : check_task(object, request.era);
+  // The server may work on what is withheld.
+  const auto withhold = [&](const Error& why) {
+    abandon(*message.id, request);
+    withhold_answer(message, request, why);
+  };
   if (!shape) {
-    withhold_answer(message, request, shape.error());
+    withhold(shape.error());
     return;
   }
   const std::string id = *task_id(object);
   const Value related = message.meta().find(wire::kMetaRelatedTask);
   if (tasks_.knows(id) || (related && task_id(related) != id)) {
-    withhold_answer(message, request, {Errc::reply_unexpected, "a task with the id of another task", {}, {}});
+    withhold({Errc::reply_unexpected, "a task with the id of another task", {}, {}});
     return;
   }
   if (!tasks_.has_room(now_)) {
-    withhold_answer(message, request, {Errc::rate_limited, "too many tasks run already", {}, {}});
+    withhold({Errc::rate_limited, "too many tasks run already", {}, {}});
     tell_task("tasks/cancel", id, "");
     return;
   }
