@@ -195,9 +195,9 @@ void Session::Impl::remember_stateless_meta(const Message& message) {
   if (const Value info = meta.find(wire::kMetaClientInfo)) {
     w.member_raw(wire::kMetaClientInfo, info.raw());
   }
-  w.member_raw(wire::kMetaClientCapabilities, client_capabilities_for_server(meta.find(wire::kMetaClientCapabilities),
-                                                                             config_.policy.client_requests,
-                                                                             shown_extension(task_extension())));
+  w.member_raw(wire::kMetaClientCapabilities,
+               client_capabilities_for_server(meta.find(wire::kMetaClientCapabilities), config_.policy.client_requests,
+                                              shown_extension(task_extension())));
   w.end_object();
   stateless_meta_ = w.take();
 }
@@ -262,7 +262,8 @@ std::string Session::Impl::client_line(Message message) {
   const Value root = message.document.root();
   const bool own = wire::has_own_meta(root);
   const Value capabilities = message.meta().find(wire::kMetaClientCapabilities);
-  const bool rewrite = capabilities && needs_rewriting(capabilities, config_.policy.client_requests, shown_extension(task_extension()));
+  const bool rewrite =
+      capabilities && needs_rewriting(capabilities, config_.policy.client_requests, shown_extension(task_extension()));
   if (!own && !rewrite) {
     std::string line = std::move(message.document).take_text();
     line += '\n';
@@ -326,7 +327,8 @@ void Session::Impl::on_initialize(Message message) {
   initialize_asked_ = true;
   client_shows_forms_ = shows_forms(message.params.find("capabilities"));
   const auto edit_params = [&](std::string_view key, const Value& value) -> std::optional<std::string> {
-    return key == "capabilities" ? std::optional(client_capabilities_for_server(value, config_.policy.client_requests, TaskExtension::hidden))
+    return key == "capabilities" ? std::optional(client_capabilities_for_server(value, config_.policy.client_requests,
+                                                                                TaskExtension::hidden))
                                  : std::nullopt;
   };
   const auto edit = [&](std::string_view key, const Value& value) -> std::optional<std::string> {

@@ -97,7 +97,8 @@ void Session::Impl::fail_reply(const Id& id, const Outstanding& request, Errc co
   if (opening) {
     handshake_ = Handshake::none;
   }
-  const bool shown_as_result = (request.method == "tools/call" && !request.wants_task) || request.method == "tasks/result";
+  const bool shown_as_result =
+      (request.method == "tools/call" && !request.wants_task) || request.method == "tasks/result";
   if (!shown_as_result || code == Errc::server_exited) {
     to_client(wire::error_line(id, code, detail));
     if (opening) {

@@ -119,8 +119,8 @@ class Capabilities {
   }
 
   void write_extension(json::Writer& w, const Value& capability, const Value& pinned, wire::Era era) {
-    const bool tasks = capability.find(wire::kTasksExtension).is(Kind::object) &&
-                       pinned.find(wire::kTasksExtension).is(Kind::object);
+    const bool tasks =
+        capability.find(wire::kTasksExtension).is(Kind::object) && pinned.find(wire::kTasksExtension).is(Kind::object);
     if (era == wire::Era::stateless && tasks) {
       opening_.features.insert(wire::Feature::tasks);
       opening_.task_extension = true;

@@ -41,7 +41,9 @@ std::string_view Session::Impl::unasked(const Message& message) {
   if (message.method == "notifications/progress") {
     const Value given = message.params.find("progressToken");
     const auto token = wire::read_id(given ? given : message.document.root());
-    return token && (progress_tokens_.contains(*token) || tasks_.holds_token(*token)) ? "" : "progress of no outstanding request";
+    return token && (progress_tokens_.contains(*token) || tasks_.holds_token(*token))
+               ? ""
+               : "progress of no outstanding request";
   }
   if (message.method == "notifications/cancelled") {
     const Value target = message.params.find("requestId");

@@ -43,7 +43,8 @@ struct QuestionNote {
 std::string question_record(const QuestionNote& note, const JudgedQuestion& judged);
 // {"event":"question_answered","id":…,"method":…,"answer":…}: what the client said to it.
 std::string answered_record(const wire::Id& id, std::string_view method, std::string_view answer);
-// {"event":"task","id":…,"tool":…,"task":…,"status":…}: a call that became a task (with the id of the call), and its end.
+// {"event":"task","id":…,"tool":…,"task":…,"status":…}: a call that became a task (with the id of the call), and its
+// end.
 std::string task_record(std::string_view id, std::string_view tool, std::string_view task, std::string_view status);
 // {"event":"opened","era":…,"version":…}
 std::string opened_record(std::string_view era, std::string_view version);

@@ -54,8 +54,8 @@ struct Outstanding {
   std::optional<wire::Id> progress_token = {};
   std::optional<ConfirmSubject> confirmed = {};  // a person's word let this call pass
   ClientOffers offers = {};                      // stateless era: what this request says that the client can be asked
-  std::string line = {};    // the same: the request, where its result may ask for something first
-  RuleIndexes limits = {};  // of a call: the rules whose limits it counts for
+  std::string line = {};                         // the same: the request, where its result may ask for something first
+  RuleIndexes limits = {};                       // of a call: the rules whose limits it counts for
   std::optional<std::int64_t> answer_ms = {};
   std::optional<Instant> answer_by = {};
   Instant sent_at = {};

@@ -271,8 +271,11 @@ class Session::Impl {
 
   // tasks_of_server.cpp
   static bool is_new_task(const Value& result);
+  Status check_new_task(const Message& message, const Outstanding& request);
   void on_new_task(Message message, const Outstanding& request);
   void on_task_reply(Message message, const Outstanding& request);
+  Status write_task_answer(json::Writer& w, const Message& message, const Outstanding& request,
+                           std::vector<std::string>& answered);
   void on_task_error(Message message, const Outstanding& request);
   void on_task_payload(Message message, const Outstanding& request);
   void on_task_list(const Message& message, const Outstanding& request);
@@ -282,6 +285,14 @@ class Session::Impl {
   Status write_task_in_full(json::Writer& w, const std::string& id, Task& task, const Value& object,
                             const ClientOffers& offers, std::vector<std::string>& answered);
   std::string task_payload(const Task& task, const Value& object);
+  struct AskedInTask {
+    std::string key = {};
+    std::string method = {};
+    JudgedQuestion judged = {};
+    TaskQuestion question = {};
+  };
+  Result<std::optional<AskedInTask>> judge_task_question(const Task& task, const json::Member& member,
+                                                         const QuestionContext& context);
   Status write_task_questions(json::Writer& w, const std::string& id, Task& task, const Value& object,
                               const ClientOffers& offers, std::vector<std::string>& answered);
   void tell_task(std::string_view method, const std::string& id, std::string_view answers);
@@ -347,10 +358,10 @@ class Session::Impl {
   std::multiset<Id> progress_tokens_;
   std::deque<Id> cancelled_;  // answers to these are dropped
   TaskTable tasks_;
-  bool extension_reviewed_ = false;            // tasks of the stateless era, as far as the snapshot tells
-  std::deque<std::string> told_tasks_;         // our own requests about tasks, whose answers are dropped
-  OpenQuestions questions_;   // of the server, that the client has to answer
-  ClientOffers offers_;       // handshake era: what the client can be asked
+  bool extension_reviewed_ = false;     // tasks of the stateless era, as far as the snapshot tells
+  std::deque<std::string> told_tasks_;  // our own requests about tasks, whose answers are dropped
+  OpenQuestions questions_;             // of the server, that the client has to answer
+  ClientOffers offers_;                 // handshake era: what the client can be asked
 
   std::map<std::string, OwnRequest> own_;  // our requests to the server
   std::uint64_t own_count_ = 0;
@@ -362,7 +373,7 @@ class Session::Impl {
   std::map<std::string, Reservation> reserved_;
   std::vector<Abandoned> abandoned_;
   std::optional<Instant> paused_since_;  // a question of the server's is open at the client
-  std::set<std::string> subscribed_;  // resources, in the handshake era
+  std::set<std::string> subscribed_;     // resources, in the handshake era
   std::set<std::string> recorded_drift_;
   bool identity_blocked_ = false;  // sticky: calls are refused for the rest of the process
   std::deque<Message> early_;      // what a client that does not wait for its handshake sent after `initialize`

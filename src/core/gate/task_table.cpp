@@ -54,7 +54,8 @@ bool Task::counts(Instant now) const {
   return now - created < std::clamp(ttl_ms.value_or(kMostTaskMs), kLeastTaskMs, kMostTaskMs);
 }
 
-// What is over is known for as long as the server keeps it. One that runs is known until the server says that it is not.
+// What is over is known for as long as the server keeps it. One that runs is known until the server says that it is
+// not.
 void TaskTable::forget(Instant now) {
   std::erase_if(tasks_, [&](const auto& entry) {
     const Task& task = entry.second;
@@ -101,9 +102,8 @@ std::size_t TaskTable::counting(std::size_t rule, Instant now) const {
 }
 
 bool TaskTable::holds_token(const wire::Id& token) const {
-  return std::ranges::any_of(tasks_, [&](const auto& entry) {
-    return !is_over(entry.second.status) && entry.second.progress_token == token;
-  });
+  return std::ranges::any_of(
+      tasks_, [&](const auto& entry) { return !is_over(entry.second.status) && entry.second.progress_token == token; });
 }
 
 Status check_task(const Value& object, Era era) {
@@ -129,9 +129,7 @@ Status check_task(const Value& object, Era era) {
   return {};
 }
 
-std::optional<std::int64_t> task_ttl(const Value& object, Era era) {
-  return object.find(ttl_name(era)).safe_integer();
-}
+std::optional<std::int64_t> task_ttl(const Value& object, Era era) { return object.find(ttl_name(era)).safe_integer(); }
 
 void write_task(json::Writer& w, const Value& object, Era era, TaskStatus status) {
   w.key("taskId").value(object.find("taskId")).member("status", name(status));

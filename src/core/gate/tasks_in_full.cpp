@@ -2,6 +2,7 @@
 // A task of the stateless era as tasks/get and its notifications show it: with the result or error of the call, or with
 // what the server asks. The one is judged as a direct answer is, the other as every question; what we answer ourselves
 // we tell the server, and the client sees what is left.
+#include <algorithm>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -96,6 +97,39 @@ Status Session::Impl::write_task_in_full(json::Writer& w, const std::string& id,
   return {};
 }
 
+// What one question of a task is now; nothing when it was answered.
+Result<std::optional<Session::Impl::AskedInTask>> Session::Impl::judge_task_question(const Task& task,
+                                                                                     const Member& member,
+                                                                                     const QuestionContext& context) {
+  const std::string key = member.key.string();
+  const Value method = member.value.find("method");
+  if (!method.is(Kind::string) || key.size() > kMaxKeyBytes || member.key.has_lone_surrogate() ||
+      key.starts_with(wire::kOwnIdPrefix)) {
+    return fail(Errc::client_request_blocked, "a question that cannot be read");
+  }
+  const auto known = task.questions.find(key);
+  const std::string digest = digest_of(member.value);
+  if (known != task.questions.end() && known->second.digest != digest) {
+    return fail(Errc::client_request_blocked, "a question that changed under its key");
+  }
+  if (known != task.questions.end() && known->second.state == TaskQuestion::State::answered) {
+    return std::nullopt;
+  }
+  const bool is_new = known == task.questions.end();
+  if (is_new && !admit_question(method.string())) {
+    return fail(Errc::rate_limited, "more questions than pass");
+  }
+  JudgedQuestion judged = judge_question(method.string(), member.value.find("params"), context);
+  if (is_new) {
+    note_question(member.key.raw(), method.string(), judged, "tasks/get");
+  }
+  if (judged.outcome == Outcome::refuse) {
+    return fail(Errc::client_request_blocked, judged.because);
+  }
+  const auto state = judged.outcome == Outcome::pass ? TaskQuestion::State::open : TaskQuestion::State::answered;
+  return AskedInTask{key, method.string(), std::move(judged), {digest, state}};
+}
+
 // Each question by itself. One that was answered is not shown again, whatever the server still says; one that changed
 // under its key, or that nobody can answer, keeps the task from the client.
 Status Session::Impl::write_task_questions(json::Writer& w, const std::string& id, Task& task, const Value& object,
@@ -105,50 +139,36 @@ Status Session::Impl::write_task_questions(json::Writer& w, const std::string& i
     return fail(Errc::client_request_blocked, "questions of a task that cannot be read");
   }
   const QuestionContext context = question_context(Revision::v2026_07_28, offers);
-  std::map<std::string, TaskQuestion> fresh;
+  std::vector<AskedInTask> asked;
+  for (const Member member : requests.members()) {
+    auto one = judge_task_question(task, member, context);
+    if (!one) {
+      return std::unexpected(std::move(one.error()));
+    }
+    if (*one) {
+      asked.push_back(std::move(**one));
+    }
+  }
+  const auto fresh =
+      std::ranges::count_if(asked, [&](const AskedInTask& one) { return !task.questions.contains(one.key); });
+  if (task.questions.size() + static_cast<std::size_t>(fresh) > kMaxTaskQuestions) {
+    return fail(Errc::rate_limited, "more questions than pass");
+  }
   json::Writer passed;
   json::Writer ours;
   passed.begin_object();
   ours.begin_object();
   bool any_passed = false;
-  for (const Member member : requests.members()) {
-    const std::string key = member.key.string();
-    const Value method = member.value.find("method");
-    if (!method.is(Kind::string) || key.size() > kMaxKeyBytes || member.key.has_lone_surrogate() ||
-        key.starts_with(wire::kOwnIdPrefix)) {
-      return fail(Errc::client_request_blocked, "a question that cannot be read");
-    }
-    const auto known = task.questions.find(key);
-    const std::string digest = digest_of(member.value);
-    if (known != task.questions.end() && known->second.digest != digest) {
-      return fail(Errc::client_request_blocked, "a question that changed under its key");
-    }
-    if (known != task.questions.end() && known->second.state == TaskQuestion::State::answered) {
-      continue;
-    }
-    const bool is_new = known == task.questions.end();
-    if (is_new && (task.questions.size() + fresh.size() >= kMaxTaskQuestions || !admit_question(method.string()))) {
-      return fail(Errc::rate_limited, "more questions than pass");
-    }
-    const JudgedQuestion judged = judge_question(method.string(), member.value.find("params"), context);
-    if (is_new) {
-      note_question(member.key.raw(), method.string(), judged, "tasks/get");
-    }
-    if (judged.outcome == Outcome::refuse) {
-      return fail(Errc::client_request_blocked, judged.because);
-    }
-    const bool pass = judged.outcome == Outcome::pass;
-    fresh[key] = {digest, pass ? TaskQuestion::State::open : TaskQuestion::State::answered};
-    if (pass) {
+  for (AskedInTask& one : asked) {
+    task.questions.insert_or_assign(one.key, std::move(one.question));
+    if (one.judged.outcome == Outcome::pass) {
       any_passed = true;
-      passed.key(key).begin_object().member("method", method.string()).member_raw("params", judged.params).end_object();
+      passed.key(one.key).begin_object().member("method", one.method);
+      passed.member_raw("params", one.judged.params).end_object();
     } else {
-      answered.push_back(key);
-      ours.member_raw(key, judged.result);
+      answered.push_back(one.key);
+      ours.member_raw(one.key, one.judged.result);
     }
-  }
-  for (auto& [key, question] : fresh) {
-    task.questions.insert_or_assign(key, std::move(question));
   }
   if (!answered.empty()) {
     tell_task("tasks/update", id, ours.end_object().take());

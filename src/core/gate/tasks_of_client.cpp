@@ -60,8 +60,8 @@ bool Session::Impl::refuse_as_task(const Message& message, const ToolView& tool)
 void Session::Impl::refuse_task(const Message& message) {
   record(refused_record(Side::client, Errc::tool_not_reviewed, "a task that no call of this session became", message.id,
                         message.method));
-  to_client(wire::error_line(*message.id, json_rpc_code(Errc::tool_not_reviewed), "Unknown task",
-                             Errc::tool_not_reviewed));
+  to_client(
+      wire::error_line(*message.id, json_rpc_code(Errc::tool_not_reviewed), "Unknown task", Errc::tool_not_reviewed));
 }
 
 // tasks/get, tasks/result, tasks/cancel, tasks/update, tasks/list.

@@ -56,13 +56,8 @@ bool Session::Impl::is_new_task(const Value& result) {
          (task.is(Kind::object) && (task.find("taskId") || !result.find("content")));
 }
 
-// The call goes on as a task from here. What cannot be told apart, or is not what was asked for, is withheld.
-void Session::Impl::on_new_task(Message message, const Outstanding& request) {
-  if (refuse_by_size(message, request)) {
-    return;
-  }
-  message.method = request.method;
-  message = without_ours(std::move(message));
+// Why a result that claims to be a new task is none that can be told apart from all others.
+Status Session::Impl::check_new_task(const Message& message, const Outstanding& request) {
   const bool stateless = request.era == Era::stateless;
   const Value result = message.result;
   const Value nested = result.find("task");
@@ -71,40 +66,52 @@ void Session::Impl::on_new_task(Message message, const Outstanding& request) {
   for (const std::string_view other : {"content", "structuredContent", "inputRequests", "result", "error"}) {
     mixed = mixed || result.find(other);
   }
+  if (mixed) {
+    return fail(Errc::method_not_allowed, "a task and something else in one result");
+  }
   const Value object = stateless ? result : nested;
-  const Status shape = mixed ? fail(Errc::method_not_allowed, "a task and something else in one result")
-                             : check_task(object, request.era);
-  // The server may work on what is withheld.
-  const auto withhold = [&](const Error& why) {
-    abandon(*message.id, request);
-    withhold_answer(message, request, why);
-  };
-  if (!shape) {
-    withhold(shape.error());
-    return;
+  if (const Status shape = check_task(object, request.era); !shape) {
+    return shape;
   }
   const std::string id = *task_id(object);
   const Value related = message.meta().find(wire::kMetaRelatedTask);
   if (tasks_.knows(id) || (related && task_id(related) != id)) {
-    withhold({Errc::reply_unexpected, "a task with the id of another task", {}, {}});
-    return;
+    return fail(Errc::reply_unexpected, "a task with the id of another task");
   }
   if (!tasks_.has_room(now_)) {
-    withhold({Errc::rate_limited, "too many tasks run already", {}, {}});
     tell_task("tasks/cancel", id, "");
+    return fail(Errc::rate_limited, "too many tasks run already");
+  }
+  return {};
+}
+
+// The call goes on as a task from here. What is none, or cannot be kept apart from others, is withheld.
+void Session::Impl::on_new_task(Message message, const Outstanding& request) {
+  if (refuse_by_size(message, request)) {
     return;
   }
-  Task task;
-  task.tool = request.tool;
-  task.era = request.era;
-  task.flagged = request.flagged;
-  task.offers = request.offers;
-  task.limits = request.limits;
-  task.progress_token = request.progress_token;
-  task.created = now_;
-  Task& kept = tasks_.add(id, std::move(task), now_);
-  record(task_record(message.id_json(), request.tool, id, name(*task_status(object.find("status")))));
-  note_task(id, kept, object);
+  message.method = request.method;
+  message = without_ours(std::move(message));
+  if (const Status fits = check_new_task(message, request); !fits) {
+    abandon(*message.id, request);  // the server may work on it
+    withhold_answer(message, request, fits.error());
+    return;
+  }
+  const bool stateless = request.era == Era::stateless;
+  const Value object = stateless ? message.result : message.result.find("task");
+  const TaskStatus status = *task_status(object.find("status"));
+  const std::string id = *task_id(object);
+  Task& task = tasks_.add(id,
+                          {.tool = request.tool,
+                           .era = request.era,
+                           .flagged = request.flagged,
+                           .offers = request.offers,
+                           .limits = request.limits,
+                           .progress_token = request.progress_token,
+                           .created = now_},
+                          now_);
+  record(task_record(message.id_json(), request.tool, id, name(status)));
+  note_task(id, task, object);
   const Value immediate = message.meta().find(wire::kMetaImmediate);
   const bool with_text = immediate && passes_at_once(immediate, config_);
   if (immediate && !with_text) {
@@ -115,16 +122,16 @@ void Session::Impl::on_new_task(Message message, const Outstanding& request) {
   w.begin_object();
   if (stateless) {
     w.member("resultType", "task");
-    write_task(w, object, request.era, *task_status(object.find("status")));
+    write_task(w, object, request.era, status);
   } else {
     w.key("task").begin_object();
-    write_task(w, object, request.era, *task_status(object.find("status")));
+    write_task(w, object, request.era, status);
     w.end_object();
   }
   write_meta(w, message.meta(), with_text);
   w.end_object();
-  to_client(treated_line(parse_own(wire::result_line(*message.id, w.take())), message.id, request.tool,
-                         request.flagged));
+  to_client(
+      treated_line(parse_own(wire::result_line(*message.id, w.take())), message.id, request.tool, request.flagged));
 }
 
 // What the server says of a task that is known: how far it is, and how long it is kept.
@@ -160,37 +167,12 @@ void Session::Impl::on_task_reply(Message message, const Outstanding& request) {
     on_task_list(message, request);
     return;
   }
-  Task* task = tasks_.find(request.task, request.era, now_);
-  const bool acknowledged = request.era == Era::stateless && request.method != "tasks/get";
-  const Value type = message.result.find("resultType");
-  Status fits = {};
-  if (task == nullptr || names_unknown_task(message.meta()) ||
-      (type && (!type.is(Kind::string) || !type.string_equals("complete")))) {
-    fits = fail(Errc::reply_unexpected, "an answer that is not about the task that was asked about");
-  } else if (!acknowledged) {
-    fits = check_task(message.result, request.era);
-    if (fits && task_id(message.result) != request.task) {
-      fits = fail(Errc::reply_unexpected, "an answer that is not about the task that was asked about");
-    }
-  }
   json::Writer w;
   w.begin_object();
   std::vector<std::string> answered;
-  if (request.era == Era::stateless) {
-    w.member("resultType", "complete");
-  }
-  if (fits && request.era == Era::stateless && !acknowledged) {
-    fits = write_task_in_full(w, request.task, *task, message.result, request.offers, answered);
-  } else if (fits && !acknowledged) {
-    note_task(request.task, *task, message.result);
-    write_task(w, message.result, request.era, *task_status(message.result.find("status")));
-  }
-  if (!fits) {
+  if (const Status fits = write_task_answer(w, message, request, answered); !fits) {
     withhold_answer(message, request, fits.error());
     return;
-  }
-  if (request.method == "tasks/cancel" && !task->cancelled) {
-    task->cancelled = now_;
   }
   write_meta(w, message.meta(), false);
   std::string result = w.end_object().take();
@@ -203,6 +185,40 @@ void Session::Impl::on_task_reply(Message message, const Outstanding& request) {
     result = wire::with_meta(parse_own(result).root(), "dev.mcp-cordon/answered", keys.end_array().take());
   }
   to_client(treated_line(parse_own(wire::result_line(*message.id, result)), message.id, request.tool, request.flagged));
+}
+
+// Writes what a server answers to tasks/get, tasks/cancel and tasks/update: a task, or in the stateless era, to the
+// latter two, that it has understood.
+Status Session::Impl::write_task_answer(json::Writer& w, const Message& message, const Outstanding& request,
+                                        std::vector<std::string>& answered) {
+  constexpr std::string_view kOther = "an answer that is not about the task that was asked about";
+  const bool stateless = request.era == Era::stateless;
+  const Value type = message.result.find("resultType");
+  Task* task = tasks_.find(request.task, request.era, now_);
+  if (task == nullptr || names_unknown_task(message.meta()) ||
+      (type && (!type.is(Kind::string) || !type.string_equals("complete")))) {
+    return fail(Errc::reply_unexpected, std::string(kOther));
+  }
+  if (stateless) {
+    w.member("resultType", "complete");
+  }
+  if (!stateless || request.method == "tasks/get") {
+    if (const Status shape = check_task(message.result, request.era); !shape) {
+      return shape;
+    }
+    if (task_id(message.result) != request.task) {
+      return fail(Errc::reply_unexpected, std::string(kOther));
+    }
+    if (stateless) {
+      return write_task_in_full(w, request.task, *task, message.result, request.offers, answered);
+    }
+    note_task(request.task, *task, message.result);
+    write_task(w, message.result, request.era, *task_status(message.result.find("status")));
+  }
+  if (request.method == "tasks/cancel" && !task->cancelled) {
+    task->cancelled = now_;
+  }
+  return {};
 }
 
 // Of the answers to tasks/result and tasks/get, an error may be that of the call itself.

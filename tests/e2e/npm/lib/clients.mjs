@@ -11,7 +11,7 @@ export const MODERN = '2026-07-28';
 
 const INFO = { name: 'mcp-cordon-e2e', version: '0.0.0' };
 
-// What the scenarios let the client offer. Tasks are left out: no scenario runs one.
+// What the scenarios let the client offer. Tasks of its own are left out: nothing of them passes.
 export const FULL_CAPABILITIES = { sampling: {}, elicitation: { form: {}, url: {} }, roots: { listChanged: true } };
 
 const V1_SCHEMAS = {

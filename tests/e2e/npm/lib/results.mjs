@@ -12,12 +12,6 @@ const HINTS = {
   unknown: [false, true, true],
 };
 
-// Capabilities that this version takes out of what a server declares.
-const TAKEN_OUT = ['tasks'];
-
-export const capabilitiesThroughProxy = (capabilities) =>
-  Object.fromEntries(Object.entries(capabilities).filter(([name]) => !TAKEN_OUT.includes(name)));
-
 const withoutHints = ({ annotations, ...definition }) => {
   const rest = { ...annotations };
   for (const hint of ['readOnlyHint', 'destructiveHint', 'openWorldHint', 'idempotentHint']) delete rest[hint];

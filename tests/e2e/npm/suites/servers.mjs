@@ -2,7 +2,7 @@
 // The four reference servers, driven by each client with and without the proxy: the same but for what policy forbids.
 import path from 'node:path';
 import { withSession } from '../lib/clients.mjs';
-import { assertCalls, assertTools, capabilitiesThroughProxy } from '../lib/results.mjs';
+import { assertCalls, assertTools } from '../lib/results.mjs';
 import { assert, test } from '../lib/runner.mjs';
 import { SCENARIOS, assertRecording } from '../lib/scenarios.mjs';
 
@@ -54,7 +54,7 @@ async function compare(context, scenario, kind, isolation = {}) {
       assertBasics: (ours, theirs) => {
         assert.deepEqual(ours.server, theirs.server);
         assert.equal(ours.instructions, theirs.instructions);
-        assert.deepEqual(ours.capabilities, capabilitiesThroughProxy(theirs.capabilities));
+        assert.deepEqual(ours.capabilities, theirs.capabilities);
         assertTools(ours.tools, theirs.tools, {
           effects: context.shippedEffects(scenario.name),
           hidden: scenario.hidden,
