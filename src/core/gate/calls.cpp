@@ -144,9 +144,6 @@ void Session::Impl::decide_call(Message message) {
                 "what the server says of itself is not what a person reviewed");
     return;
   }
-  if (refuse_as_task(message, *tool)) {
-    return;
-  }
   const policy::CallJudgement judged = judge_call(*tool, message.params.find("arguments"));
   const policy::Verdict& verdict = judged.verdict;
   const policy::Effect effect = judged.effects.all.front();
@@ -164,7 +161,7 @@ void Session::Impl::decide_call(Message message) {
     unknown(verdict.because);
     return;
   }
-  if (refuse_by_schema(message, *tool)) {
+  if (refuse_by_schema(message, *tool) || refuse_as_task(message, *tool)) {
     return;
   }
   if (verdict.action == policy::Action::block) {

@@ -7,10 +7,12 @@
 //                  lists are answered by us; tools/call, prompts/get, resources/read and what else names an item wait
 //                  until the live list of its kind is judged, then are forwarded as they came or refused; the rest is
 //                  forwarded as it came, and its id is outstanding until one reply passed
+//                  tasks/* are forwarded for ids that a call of this session became, as far as the table of tasks knows
 //     notification in the table, else dropped
 //   server line ── parse ── refused: an outstanding id gets an error reply, all else is a stray line or dropped
 //     reply        only to an outstanding id, once; to one of our own requests: consumed
 //     request      judged by client_requests; what passes goes to the client under an id of ours and is answered once
+//     result       that is a task instead: kept under the id of the task; what the task brings later, as the result
 //     result       that asks the client instead (input_required, -32042): each question is judged, the rest as a reply
 //     notification in the table, within the capabilities, about something outstanding, else dropped
 //
