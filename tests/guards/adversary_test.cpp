@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an adversary tries, one case each: a scenario (the format is in tests/vectors/README.md), whole and byte by byte.
-// Each case fails when the guard that it tests is switched off; which that is stands in table/, and run.py proves it.
+// What an adversary tries, one case each: a scenario (the format is in tests/vectors/README.md), whole and byte by
+// byte. Each case fails when the guard that it tests is switched off; which that is stands in table/, and run.py proves
+// it.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -108,7 +109,8 @@ ADVERSARY("approval replay", "tests/vectors/confirm-stateless-accepted.txt")
 ADVERSARY("approval with other arguments", "tests/vectors/confirm-stateless-altered-arguments.txt")
 ADVERSARY("approval for another tool", "tests/vectors/confirm-stateless-another-tool.txt")
 ADVERSARY("approval that comes too late", "tests/vectors/confirm-stateless-too-late.txt")
-ADVERSARY("approval continued with other arguments", "tests/vectors/confirm-stateless-continued-with-other-arguments.txt")
+ADVERSARY("approval continued with other arguments",
+          "tests/vectors/confirm-stateless-continued-with-other-arguments.txt")
 ADVERSARY("approval of another text", "tests/vectors/confirm-approved-elsewhere.txt")
 ADVERSARY("approval without the choice", "tests/vectors/confirm-form-sent-without-the-choice-is-a-no.txt")
 ADVERSARY("approval of a call that was cancelled", "tests/guards/cases/yes-to-a-call-that-was-cancelled.txt")
