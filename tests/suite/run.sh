@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The whole suite (./dev test). Each part appends to a list of results; the last line is the sum.
-# usage: run.sh [PART…]   parts: gcc sanitizers install e2e demo
+# usage: run.sh [PART…]   parts: gcc sanitizers guards install e2e demo
 set -u
 cd "$(dirname "$0")/../.."
 
@@ -92,7 +92,35 @@ install() {
     { tail -n 60 "$work/embed.log"; [ -s "$work/embed.counted" ] || result install 'embed sample' 0 1 0; }
 }
 
-# Real servers and clients from npm: a runner of its own that ends with `N passed, N failed[, N skipped]`.
+# runner PART TEST STATUS LINES: a runner of its own, of which $work/PART.log is the output, that ends with `N passed,
+# N failed[, N skipped]`; LINES of it are shown when something failed
+runner() {
+  sed -n 's/^\[skip\] /  skipped: /p' "$work/$1.log"
+  counts=$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$/\1 \2 \4/p' "$work/$1.log" | tail -n 1)
+  if [ -z "$counts" ]; then
+    one "$1" "$2 (no closing line)" "$work/$1.log" 1
+    return
+  fi
+  # shellcheck disable=SC2086  # two or three numbers
+  set -- "$@" $counts
+  failures=$6
+  [ "$3" = 0 ] || [ "$failures" != 0 ] || failures=1
+  result "$1" "$2" "$5" "$failures" "${7:-0}"
+  [ "$failures" = 0 ] || tail -n "$4" "$work/$1.log"
+}
+
+# Each guard switched off in turn, and what then has to fail.
+guards() {
+  echo '== guards'
+  python=/usr/bin/python3
+  [ -x "$python" ] || python=python3
+  [ -f build/build.ninja ] || CXX=$(compiler g++) meson setup build --wrap-mode=nofallback --buildtype=debugoptimized >"$work/guards.log" 2>&1
+  ninja -C build tests/guards/guards-test >>"$work/guards.log" 2>&1 || { one guards build "$work/guards.log" 1; return; }
+  "$python" tests/guards/run.py build . >"$work/guards.log" 2>&1 </dev/null
+  runner guards 'guards switched off' $? 100
+}
+
+# Real servers and clients from npm.
 e2e() {
   echo '== e2e'
   if [ ! -x tests/e2e/run ]; then
@@ -101,19 +129,7 @@ e2e() {
     return
   fi
   tests/e2e/run build >"$work/e2e.log" 2>&1 </dev/null
-  status=$?
-  sed -n 's/^\[skip\] /  skipped: /p' "$work/e2e.log"
-  counts=$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$/\1 \2 \4/p' "$work/e2e.log" | tail -n 1)
-  if [ -z "$counts" ]; then
-    one e2e 'real servers (no closing line)' "$work/e2e.log" 1
-    return
-  fi
-  # shellcheck disable=SC2086  # two or three numbers
-  set -- $counts
-  failures=$2
-  [ "$status" = 0 ] || [ "$failures" != 0 ] || failures=1
-  result e2e 'real servers' "$1" "$failures" "${3:-0}"
-  [ "$failures" = 0 ] || tail -n 200 "$work/e2e.log"
+  runner e2e 'real servers' $? 200
 }
 
 demo() {
@@ -124,11 +140,11 @@ demo() {
 
 broken=0
 began=$(date +%s)
-[ $# -gt 0 ] || set -- gcc sanitizers install e2e demo
+[ $# -gt 0 ] || set -- gcc sanitizers guards install e2e demo
 for part; do
   case $part in
     gcc | sanitizers) "$part" ;;
-    install | e2e | demo)
+    guards | install | e2e | demo)
       if [ "$broken" = 0 ]; then "$part"; else result "$part" 'not run: there is no program' 0 1 0; fi
       ;;
     *) echo "no part $part"; exit 2 ;;

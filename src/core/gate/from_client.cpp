@@ -67,8 +67,13 @@ bool Session::Impl::keep_early(Message& message) {
   if (request && !admit_id(message)) {
     return true;
   }
+  if (!request && message.method == "notifications/cancelled") {
+    return drop_early(message);  // at once: what was given up does not wait, nor needs room to be given up
+  }
   const std::size_t bytes = message.document.text().size();
-  if (held_bytes_ + bytes > limits_.max_bytes || early_.size() >= config_.policy.messages.in_flight) {
+  // The word that the handshake is done needs no room: without it nothing goes on.
+  const bool crowded = early_.size() >= config_.policy.messages.in_flight;
+  if (held_bytes_ + bytes > limits_.max_bytes || (crowded && message.method != "notifications/initialized")) {
     constexpr std::string_view kWhy = "too much waits for the answer to initialize already";
     if (request) {
       refuse_request(message, Errc::rate_limited, std::string(kWhy));
@@ -79,6 +84,19 @@ bool Session::Impl::keep_early(Message& message) {
   }
   held_bytes_ += bytes;
   early_.push_back(std::move(message));
+  return true;
+}
+
+// True when the cancellation was of a request that waits for the handshake.
+bool Session::Impl::drop_early(const Message& cancellation) {
+  const Value target = cancellation.params.find("requestId");
+  const auto id = target ? wire::read_id(target) : fail(Errc::message_malformed, "no requestId");
+  const auto found = std::ranges::find_if(early_, [&](const Message& one) { return id && one.id == *id; });
+  if (found == early_.end()) {
+    return false;
+  }
+  held_bytes_ -= found->document.text().size();
+  early_.erase(found);
   return true;
 }
 

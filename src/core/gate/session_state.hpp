@@ -101,6 +101,7 @@ class Session::Impl {
   void on_client_overlong(const wire::OverlongLine& line);
   void on_client_message(Message message);
   bool keep_early(Message& message);
+  bool drop_early(const Message& cancellation);
   void replay_early();
   void on_client_request(Message message);
   void dispatch_request(Message message);
