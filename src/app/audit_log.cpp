@@ -24,9 +24,38 @@
 namespace cordon::app {
 namespace {
 
+// Enough to tell one from another, as git shows commits; --format json has the whole.
+std::string shown_digest(const std::string& text) {
+  constexpr std::string_view kStart = "sha256:";
+  constexpr std::size_t kDigits = 64;
+  return text.size() == kStart.size() + kDigits && text.starts_with(kStart) ? text.substr(0, kStart.size() + 12) : text;
+}
+
+// "9 enforced; ipc partial, limits no": what holds in full needs no name. A member of another form is shown as it is.
+std::optional<std::string> shown_guarantees(const json::Value& value) {
+  if (!value.is(json::Kind::object)) {
+    return std::nullopt;
+  }
+  std::size_t enforced = 0;
+  std::string others;
+  for (const json::Member member : value.members()) {
+    const json::Value strength = member.value.is(json::Kind::object) ? member.value.find("strength") : json::Value();
+    if (!strength.is(json::Kind::string)) {
+      return std::nullopt;
+    }
+    if (strength.string() == "enforced") {
+      ++enforced;
+    } else {
+      others += text::cat(others.empty() ? "; " : ", ", text::printable(member.key.string(), 64), ' ',
+                          text::printable(strength.string(), 32));
+    }
+  }
+  return text::cat('"', enforced, " enforced", others, '"');
+}
+
 std::string shown_value(const json::Value& value) {
   if (value.is(json::Kind::string)) {
-    const std::string text = text::printable(value.string(), 1024);
+    const std::string text = shown_digest(text::printable(value.string(), 1024));
     return text.find(' ') == std::string::npos && !text.empty() ? text : text::cat('"', text, '"');
   }
   return text::printable(value.raw(), 2048);
@@ -40,7 +69,8 @@ std::string shown_record(const audit::ReadLine& record) {
   for (const json::Member member : root.members()) {
     const std::string key = member.key.string();
     if (std::ranges::find(kOfTheChain, key) == kOfTheChain.end()) {
-      out += text::cat(' ', text::printable(key, 64), '=', shown_value(member.value));
+      const std::optional<std::string> guarantees = key == "guarantees" ? shown_guarantees(member.value) : std::nullopt;
+      out += text::cat(' ', text::printable(key, 64), '=', guarantees ? *guarantees : shown_value(member.value));
     }
   }
   return out + '\n';

@@ -8,6 +8,7 @@
 #include "app/known_values.hpp"
 #include "app/launch_record.hpp"
 #include "app/planned_launch.hpp"
+#include "app/server_words.hpp"
 #include "base/text.hpp"
 #include "core/catalog/diff.hpp"
 #include "core/catalog/variables.hpp"
@@ -69,7 +70,8 @@ Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLau
   if (const Status recorded = writer->append(captured_record(live)); !recorded) {
     return std::unexpected(recorded.error());
   }
-  return live;
+  return live ? std::move(live)
+              : std::unexpected(with_next_step(std::move(live.error()), spelled_name(request.loaded)));
 }
 
 // Texts that differ from the reviewed ones in values of variables only are the reviewed ones.

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/check_files.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "app/grants.hpp"
 #include "app/package_launch.hpp"
 #include "app/package_store.hpp"
 #include "app/plain_file.hpp"
 #include "app/session_context.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "core/policy/source.hpp"
 #include "formats/package_record.hpp"
@@ -23,29 +28,53 @@ bool is_snapshot(const std::string& path, const std::string& text) {
   return path.ends_with(".json") || (first != std::string::npos && text[first] == '{');
 }
 
+std::vector<CheckFinding> findings(std::vector<Error> faults) {
+  std::vector<CheckFinding> out;
+  for (Error& fault : faults) {
+    out.push_back({std::move(fault)});
+  }
+  return out;
+}
+
+std::vector<CheckFinding> check_policy_file(const Caller& caller, const std::string& path, const std::string& text,
+                                            const std::vector<LoadedCeiling>& ceilings, CheckDepth depth) {
+  std::vector<Error> faults = formats::check_policy(text, path);
+  if (!faults.empty()) {
+    return findings(std::move(faults));
+  }
+  Result<policy::Policy> policy = formats::read_policy(text, path);
+  CORDON_ASSERT(policy.has_value());
+  std::vector<CheckFinding> out = findings(excesses(caller, *policy, text, ceilings));
+  if (depth == CheckDepth::text) {
+    return out;
+  }
+  Result<PolicyLocation> location = locate_as_found(caller, path);
+  if (!location) {
+    out.push_back({location.error()});
+    return out;
+  }
+  const LoadedPolicy loaded{std::move(*location), std::move(*policy), sha256_text(text), text, ceilings};
+  std::ranges::move(check_launch(caller, loaded), std::back_inserter(out));
+  return out;
+}
+
 }  // namespace
 
-std::vector<Error> check_file(const Caller& caller, const std::string& path,
-                              const std::vector<LoadedCeiling>& ceilings) {
+std::vector<CheckFinding> check_file(const Caller& caller, const std::string& path,
+                                     const std::vector<LoadedCeiling>& ceilings, CheckDepth depth) {
   const Result<std::string> text = read_plain(path, formats::kCatalogFileLimits.max_bytes);
   if (!text) {
-    return {text.error()};
+    return findings({text.error()});
   }
   if (!is_snapshot(path, *text)) {
-    std::vector<Error> faults = formats::check_policy(*text, path);
-    if (faults.empty() && !ceilings.empty()) {
-      const Result<policy::Policy> policy = formats::read_policy(*text, path);
-      CORDON_ASSERT(policy.has_value());
-      return excesses(caller, *policy, *text, ceilings);
-    }
-    return faults;
+    return check_policy_file(caller, path, *text, ceilings, depth);
   }
   if (path.ends_with(".lock.json")) {
     const Result<formats::PackageRecord> record = formats::read_package_record(*text, path);
-    return record ? std::vector<Error>{} : std::vector<Error>{record.error()};
+    return record ? std::vector<CheckFinding>{} : findings({record.error()});
   }
   const Result<catalog::Snapshot> snapshot = formats::read_snapshot(*text, path);
-  return snapshot ? std::vector<Error>{} : std::vector<Error>{snapshot.error()};
+  return snapshot ? std::vector<CheckFinding>{} : findings({snapshot.error()});
 }
 
 Status check_package(const Caller& caller, const std::string& path) {

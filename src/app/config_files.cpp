@@ -173,7 +173,13 @@ std::vector<ConfigFile> find_configs(const clients::Folders& folders) {
   std::vector<ConfigFile> out;
   for (const clients::Client& client : clients::client_table()) {
     std::set<std::string> seen;
-    for (const clients::ClientFile& row : client.files) {
+    std::vector<clients::ClientFile> rows = client.files;
+    if (folders.project == folders.home) {
+      // What lies there for every project is the user's, whoever happens to stand in that folder.
+      std::ranges::stable_partition(
+          rows, [](const clients::ClientFile& row) { return row.scope != clients::Scope::project; });
+    }
+    for (const clients::ClientFile& row : rows) {
       for (const std::string& pattern : clients::path_patterns(row, folders)) {
         for (const std::string& path : expand_pattern(normalised(pattern))) {
           struct stat info{};

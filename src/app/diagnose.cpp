@@ -203,8 +203,16 @@ std::optional<Finding> about_network(const Complaint& complaint, const Surroundi
   }
   const std::string host = complaint.host.empty() ? "another host" : shown_path(complaint.host);
   if (around.plan.network.hosts()) {
-    // Which one and why stands in a line of its own where it was asked for by name.
-    return Finding{text::cat("isolation.network.allow does not let ", host, " be reached"), {}};
+    if (is_loopback(complaint.host)) {
+      return Finding{text::cat("the server has a loopback of its own: what listens on ", host,
+                               " outside is there only where isolation.network.allow lists it"),
+                     {}};
+    }
+    // What was denied has a line of its own (egress_denied), with the reason and what would allow it. Only UDP and IPv6
+    // leave none.
+    return complaint.ailment == Ailment::unreachable
+               ? std::optional(Finding{text::cat("isolation.network.allow does not let ", host, " be reached"), {}})
+               : std::nullopt;
   }
   if (is_loopback(complaint.host)) {
     return Finding{text::cat("the server has a loopback of its own (isolation.network: none): what listens on ", host,
@@ -227,6 +235,16 @@ std::optional<Finding> about_limit(std::string_view key, const std::optional<std
 }
 
 }  // namespace
+
+std::optional<ProposedItem> proposed_item(std::string_view proposal) {
+  constexpr std::string_view kSection = "isolation.filesystem.";
+  const std::size_t open = proposal.find(": [");
+  if (!proposal.starts_with(kSection) || open == std::string_view::npos || !proposal.ends_with(']')) {
+    return std::nullopt;
+  }
+  const std::string_view item = proposal.substr(open + 3);
+  return ProposedItem{proposal.substr(kSection.size(), open - kSection.size()), item.substr(0, item.size() - 1)};
+}
 
 std::optional<Finding> diagnose(const Complaint& complaint, const Surroundings& around) {
   const sandbox::Limits& limits = around.plan.limits;

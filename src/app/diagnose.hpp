@@ -30,6 +30,13 @@ struct Finding {
   std::string proposal = {};  // a line of the policy; empty: nothing to propose
 };
 
+// Of a proposal that grants a path: "read" or "write", and the item of that list. Nothing for any other.
+struct ProposedItem {
+  std::string_view list = {};
+  std::string_view item = {};
+};
+std::optional<ProposedItem> proposed_item(std::string_view proposal);
+
 // Nothing when the sandbox is not the cause, or nothing can be said.
 std::optional<Finding> diagnose(const Complaint& complaint, const Surroundings& around);
 // How it ended, when a limit or the list of system calls ended it.

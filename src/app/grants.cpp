@@ -159,28 +159,25 @@ std::string place_in(const policy::Policy& policy, const policy::Position& posit
   return text::cat(policy.file, ':', position.line, ':', position.column);
 }
 
-Result<Grants> resolve_grants(const policy::Policy& policy, const Caller& caller) {
+Grants resolve_grants(const policy::Policy& policy, const Caller& caller, std::vector<Error>& faults) {
   Grants out;
   const policy::Isolation& isolation = policy.isolation;
-  for (const policy::Grant& grant : isolation.read) {
-    if (const Status status = add_mount(policy, grant, caller, false, out); !status) {
-      return std::unexpected(status.error());
+  const auto take = [&faults](Status status) {
+    if (!status) {
+      faults.push_back(std::move(status.error()));
     }
+  };
+  for (const policy::Grant& grant : isolation.read) {
+    take(add_mount(policy, grant, caller, false, out));
   }
   for (const policy::Grant& grant : isolation.write) {
-    if (const Status status = add_mount(policy, grant, caller, true, out); !status) {
-      return std::unexpected(status.error());
-    }
+    take(add_mount(policy, grant, caller, true, out));
   }
   for (const policy::Grant& grant : isolation.deny) {
-    if (const Status status = add_deny(policy, grant, caller, out); !status) {
-      return std::unexpected(status.error());
-    }
+    take(add_deny(policy, grant, caller, out));
   }
   for (const policy::Grant& grant : isolation.unix_sockets) {
-    if (const Status status = add_socket(policy, grant, caller, out); !status) {
-      return std::unexpected(status.error());
-    }
+    take(add_socket(policy, grant, caller, out));
   }
   std::ranges::sort(out.unix_sockets);
   // Sorting by target puts a folder before what is mounted in it, and makes plans reproducible.
@@ -189,6 +186,12 @@ Result<Grants> resolve_grants(const policy::Policy& policy, const Caller& caller
   const auto repeated = std::ranges::unique(out.deny);
   out.deny.erase(repeated.begin(), repeated.end());
   return out;
+}
+
+Result<Grants> resolve_grants(const policy::Policy& policy, const Caller& caller) {
+  std::vector<Error> faults;
+  Grants out = resolve_grants(policy, caller, faults);
+  return faults.empty() ? Result<Grants>(std::move(out)) : std::unexpected(std::move(faults.front()));
 }
 
 std::string outside_path(const std::vector<sandbox::Mount>& mounts, const std::string& inside) {

@@ -25,6 +25,9 @@ struct Grants {
 // it leads to, so that what was reviewed is what is bound. policy_invalid.
 Result<Grants> resolve_grants(const policy::Policy& policy, const Caller& caller);
 
+// The same, of the entries without a fault; those of the others are added to `faults`.
+Grants resolve_grants(const policy::Policy& policy, const Caller& caller, std::vector<Error>& faults);
+
 // The outside path that an inside path shows, by the innermost mount; itself when no mount covers it.
 std::string outside_path(const std::vector<sandbox::Mount>& mounts, const std::string& inside);
 

@@ -200,7 +200,7 @@ Status check_words(const std::vector<std::string>& words, const std::string& whe
 Status check_fetch(const LaunchRequest& request, const std::vector<std::string>& command,
                    const std::string& executable) {
   const policy::Policy& policy = request.policy;
-  if (request.depth != LaunchRequest::Depth::start || policy.isolation.backend == policy::Backend::none) {
+  if (request.depth == LaunchRequest::Depth::show || policy.isolation.backend == policy::Backend::none) {
     return {};
   }
   const std::optional<Fetch> fetch = fetches(command, executable);
@@ -265,7 +265,7 @@ Status add_home(const LaunchRequest& request, sandbox::LaunchSpec& spec) {
                 place_in(policy, policy.launch.position), "set launch.home: temporary");
   }
   spec.home_source = home_path(request.caller, policy.server);
-  if (request.depth == LaunchRequest::Depth::show) {
+  if (request.depth != LaunchRequest::Depth::start) {
     // As it will be named once it is made: the plan that is shown is the plan that is started.
     spec.home_source = resolved(spec.home_source);
     return {};
@@ -341,7 +341,7 @@ Status add_environment(const LaunchRequest& request, PreparedLaunch& out) {
       return admitted;
     }
   }
-  if (request.depth == LaunchRequest::Depth::show) {
+  if (request.depth != LaunchRequest::Depth::start) {
     return {};
   }
   Result<std::map<std::string, std::string>> read = read_secrets(request.policy, request.caller, request.read_trusted);

@@ -34,8 +34,9 @@ struct LaunchRequest {
   std::vector<std::string> client_command = {};  // `run NAME -- CMD ARGS…`; empty when none was given
   OwnPaths own = {};
   ReadTrusted read_trusted = {};  // for secrets in files
-  // For commands that only show the plan: no secret is fetched and no folder is made.
-  enum class Depth : std::uint8_t { start, show } depth = Depth::start;
+  // For commands that only show the plan: no secret is fetched and no folder is made. `judge` does no more, and refuses
+  // what `start` would.
+  enum class Depth : std::uint8_t { start, show, judge } depth = Depth::start;
   Admit admit = {};
   AdmitSpec admit_spec = {};
   // With launch.source: what is installed. Nothing: nothing is.

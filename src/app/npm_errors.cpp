@@ -27,9 +27,12 @@ constexpr auto kMeanings = std::to_array<Meaning>({
      "check the name, and the token in .npmrc"},
     {"E401 E403 ENEEDAUTH EOTP", "the registry refuses this user", "npm login, or check the token in .npmrc"},
     {"ENOGIT", "it needs a repository, which has no digest", "choose another package or version"},
-    {"ENOTFOUND EAI_AGAIN ECONNREFUSED ECONNRESET ETIMEDOUT ENETUNREACH EHOSTUNREACH ERR_SOCKET_TIMEOUT "
-     "FETCH_ERROR EPIPE E502 E503 E504",
-     "the registry cannot be reached", "try again with a network; what is installed already goes on working"},
+    {"ENOTFOUND EAI_AGAIN ECONNREFUSED ECONNRESET ECONNABORTED ETIMEDOUT ESOCKETTIMEDOUT ENETUNREACH ENETDOWN "
+     "EHOSTUNREACH EADDRNOTAVAIL ERR_SOCKET_TIMEOUT FETCH_ERROR EPIPE EPROTO",
+     "the registry cannot be reached",
+     "check the network, and what .npmrc names as registry; what is installed already goes on working"},
+    {"E500 E502 E503 E504 E429", "the registry cannot answer now",
+     "try again later; what is installed already goes on working"},
     {"ENOSPC EDQUOT EFBIG", "the disk is full", "make room where the packages lie, and try again"},
     {"EBADENGINE", "a package needs another version of node",
      "install that node, or choose another version of the package"},

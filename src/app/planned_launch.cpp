@@ -31,17 +31,6 @@ namespace {
 constexpr std::int64_t kStartTimeoutMs = 20'000;
 constexpr std::uint64_t kMaxHelperBytes = 256'000'000;
 
-ReadTrusted trusted_reader() {
-  return [](const std::string& path) -> Result<std::string> {
-    constexpr std::uint64_t kMaxSecretBytes = 65'536;
-    Result<run::TrustedFile> file = run::read_trusted(path, {.max_bytes = kMaxSecretBytes});
-    if (!file) {
-      return std::unexpected(file.error());
-    }
-    return std::move(file->content);
-  };
-}
-
 // What the server prints on stderr, for a policy that wants it in a file.
 Result<UniqueFd> open_stderr_file(const Caller& caller, const std::string& server) {
   const Result<std::string> folder = run::ensure_private_folder(caller.state_folder() + "/stderr");
@@ -126,7 +115,7 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
   }
   Result<PreparedLaunch> prepared = prepare_launch(
       {policy, request.caller, request.client_command, own_paths(request.caller, request.loaded, request.own_files),
-       trusted_reader(), request.depth, admit, admit_spec, std::move(*package),
+       trusted_secret_files(), request.depth, admit, admit_spec, std::move(*package),
        text::cat("mcp-cordon install ", spelled_name(request.loaded))});
   if (!prepared) {
     return std::unexpected(prepared.error());

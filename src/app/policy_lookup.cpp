@@ -136,6 +136,17 @@ Result<PolicyLocation> locate_policy(const Caller& caller, const PolicyChoice& c
               {}, "create it there, or give a file with --policy FILE");
 }
 
+Result<PolicyLocation> locate_as_found(const Caller& caller, const std::string& file) {
+  Result<PolicyLocation> location = locate_file(file);
+  if (location && valid_name(location->name)) {
+    Result<PolicyLocation> named = locate_policy(caller, {.name = location->name, .file = {}, .ceilings = {}});
+    if (named && named->path == location->path) {
+      return named;
+    }
+  }
+  return location;
+}
+
 SnapshotLocation snapshot_to_write(const Caller& caller, const PolicyLocation& policy, std::string_view as_written) {
   if (as_written.starts_with('/') || user_places_files_beside(caller, policy)) {
     return {beside(policy, as_written), false};

@@ -13,6 +13,7 @@
 #include "app/launch_record.hpp"
 #include "app/paths.hpp"
 #include "app/planned_launch.hpp"
+#include "app/server_words.hpp"
 #include "app/tool_caller.hpp"
 #include "base/text.hpp"
 #include "core/json/write.hpp"
@@ -100,7 +101,9 @@ Result<std::vector<ToolAnswer>> converse(const Conversation& with, gate::Opening
   if (!ended) {
     return std::unexpected(ended.error());
   }
-  return caller.take_answers();
+  Result<std::vector<ToolAnswer>> answers = caller.take_answers();
+  return answers ? std::move(answers)
+                 : std::unexpected(with_next_step(std::move(answers.error()), spelled_name(request.loaded)));
 }
 
 std::string base64(std::string_view bytes) {

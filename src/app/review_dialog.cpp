@@ -13,19 +13,35 @@
 namespace cordon::app {
 namespace {
 
-constexpr std::string_view kHelp =
-    "  y        accept: what is shown becomes part of the snapshot\n"
-    "  n        reject: what the snapshot says stays\n"
-    "  a        accept this and everything after it, seen or not\n"
-    "  d        reject this and everything after it\n"
-    "  s        split: ask about each of a group by itself\n"
-    "  w        show the whole definition, as JSON\n"
-    "  c CLASS  set the effect class: read, write, destructive, execute, send, unknown\n"
-    "  t all    take all classes that are proposed for arguments; t worse: only those worse than CLASS; t none\n"
-    "  q        quit: write nothing\n";
+// Of the keys that mean something here.
+struct Keys {
+  bool group = false;
+  bool classed = false;
+  bool conditions = false;
+  bool whole = false;
+};
+
+std::string help(const Keys& keys) {
+  return text::cat(
+      "  y        accept: what is shown becomes part of the snapshot\n"
+      "  n        reject: what the snapshot says stays\n"
+      "  a        accept this and everything after it, seen or not\n"
+      "  d        reject this and everything after it\n",
+      keys.group ? "  s        split: ask about each of a group by itself\n" : "",
+      keys.classed ? "  c CLASS  set the effect class: read, write, destructive, execute, send, unknown\n" : "",
+      keys.conditions ? "  t all    take all classes that are proposed for arguments; t worse: only those worse "
+                        "than CLASS; t none\n"
+                      : "",
+      keys.whole ? "  w        show the whole definition, as JSON\n" : "",
+      "  q        quit: write nothing\n"
+      "  ?        show this\n");
+}
+
 constexpr std::size_t kMaxNamed = 20;  // of what was accepted unseen
 
 constexpr std::array<std::string_view, 6> kClasses = {"read", "write", "destructive", "execute", "send", "unknown"};
+
+bool has_conditions(const ReviewItem& item) { return !item.proposal.when.empty() || !item.kept.empty(); }
 
 std::string kind_of(const catalog::ItemChange& change) {
   if (change.item == "effect") {
@@ -71,6 +87,8 @@ std::string ReviewDialog::group_text(const std::vector<std::size_t>& items) cons
   paper.write("  ", "    ", inks);
   return paper.take();
 }
+
+bool ReviewDialog::has_whole() const { return !review_.whole(current_).empty(); }
 
 std::string ReviewDialog::whole_text() const {
   formats::Paper paper(style_.colour, width_);
@@ -166,8 +184,8 @@ std::string ReviewDialog::text() const {
     out += class_text(item);
   }
   out += text::cat("Accept ", together.size() > 1 ? "these" : "this", "? [y,n,a,d,", together.size() > 1 ? "s," : "",
-                   item.has_effect() ? "c CLASS," : "",
-                   item.proposal.when.empty() && item.kept.empty() ? "" : "t WHICH,", "w,q,?] ");
+                   item.has_effect() ? "c CLASS," : "", has_conditions(item) ? "t WHICH," : "", has_whole() ? "w," : "",
+                   "q,?] ");
   return out;
 }
 
@@ -240,8 +258,8 @@ void ReviewDialog::choose_conditions(std::string_view which) {
                                            : which == "worse" ? std::optional(Conditions::worse)
                                            : which == "none"  ? std::optional(Conditions::none)
                                                               : std::nullopt;
-  if (!chosen || !review_.items()[current_].has_effect()) {
-    note_ = chosen ? "This item has no effect class.\n" : "Say t all, t worse or t none.\n";
+  if (!chosen || !has_conditions(review_.items()[current_])) {
+    note_ = chosen ? "No class is proposed for its arguments.\n" : "Say t all, t worse or t none.\n";
     return;
   }
   for (const std::size_t item : shown()) {
@@ -262,12 +280,13 @@ bool ReviewDialog::answer_item(std::string_view word) {
   } else if (word == "s" && shown().size() > 1) {
     split_.insert(review_.items()[current_].change.group);
     show_item_ = true;
-  } else if (word == "w") {
+  } else if (word == "w" && has_whole()) {
     note_ = whole_text();
   } else if (word == "q" || word == "quit") {
     state_ = State::quit;
   } else if (word == "?" || word == "h" || word == "help") {
-    note_ = kHelp;
+    const ReviewItem& item = review_.items()[current_];
+    note_ = help({shown().size() > 1, item.has_effect(), has_conditions(item), has_whole()});
   } else {
     return word.empty();
   }

@@ -48,6 +48,7 @@ class ReviewDialog {
   std::string item_text() const;
   std::string group_text(const std::vector<std::size_t>& items) const;
   std::string whole_text() const;
+  bool has_whole() const;
   std::string class_text(const ReviewItem& item) const;
   std::string summary_text() const;
 

@@ -14,7 +14,9 @@
 #include "app/launch_record.hpp"
 #include "app/planned_launch.hpp"
 #include "app/server_view.hpp"
+#include "app/server_words.hpp"
 #include "app/session_context.hpp"
+#include "app/told_launches.hpp"
 #include "app/trace_session.hpp"
 #include "audit/writer.hpp"
 #include "base/text.hpp"
@@ -128,8 +130,7 @@ Status RunCase::check_launch(const catalog::LaunchFingerprint& now) {
     differences_ = std::move(differences);
     return {};
   }
-  return fail(Errc::launch_changed, "this is not the launch that was reviewed: " + text::join(differences, "; "),
-              snapshot_.location.path, review_command(*loaded_));
+  return other_launch(*loaded_, snapshot_, differences);
 }
 
 Status RunCase::begin_audit() {
@@ -253,8 +254,13 @@ gate::SessionConfig RunCase::session_config(const std::optional<Error>& failure)
 
 void RunCase::notices(run::Log& log) {
   const Instant now = run::monotonic_now();
-  for (const std::string& difference : differences_) {
-    log.notice("the launch is not the reviewed one: " + difference, now);
+  if (!differences_.empty() && planned_ &&
+      first_told(request_.caller, loaded_->location.path, snapshot_.digest, planned_->prepared.fingerprint)) {
+    log.notice(
+        text::cat("this launch is not the reviewed one, which catalog.drift.launch: flag lets pass (said once for "
+                  "each launch; what the server says of itself is compared all the same): ",
+                  text::join(differences_, "; "), "; to bind the review to it: ", review_command(*loaded_)),
+        now);
   }
   if (loaded_ && snapshot_.snapshot) {
     for (const std::string& place : policy::idle_rules(loaded_->policy.tools, *snapshot_.snapshot)) {
@@ -322,6 +328,11 @@ Result<int> RunCase::talk(const std::optional<Error>& failure, run::Log& log) {
   }
   if (words) {
     words->ended(status && *status == exit_status(Errc::server_exited));
+    for (const Errc code : {Errc::server_exited, Errc::timed_out}) {
+      if (status && *status == exit_status(code)) {
+        log.notice(text::cat(name(code), ": ", next_step(code, spelled_name(*loaded_))), run::monotonic_now());
+      }
+    }
     log.listen({});
   }
   return status;

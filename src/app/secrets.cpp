@@ -65,23 +65,34 @@ Result<std::string> trusted_program(const std::vector<std::string>& argv, const 
   return std::move(program->path);
 }
 
-Result<std::string> from_command(const policy::Secret& secret, const Caller& caller) {
+// The words of a command, the first of which is what may be started.
+Result<std::vector<std::string>> trusted_command(const policy::Secret& secret, const Caller& caller,
+                                                 std::string& program) {
   if (secret.command.empty()) {
     return fail(Errc::policy_invalid, "from_command is empty");
   }
-  CommandRequest request;
-  request.argv = secret.command;
-  request.argv[0] = system_program(secret.command[0]);
-  if (request.argv[0].empty()) {
+  std::vector<std::string> argv = secret.command;
+  argv[0] = system_program(secret.command[0]);
+  if (argv[0].empty()) {
     return fail(Errc::launch_failed,
                 text::cat("no program '", text::printable(secret.command[0]), "' in the system directories"), {},
                 "write its absolute path");
   }
-  Result<std::string> program = trusted_program(request.argv, caller);
-  if (!program) {
-    return program;
+  Result<std::string> found = trusted_program(argv, caller);
+  if (!found) {
+    return std::unexpected(found.error());
   }
-  request.program = std::move(*program);
+  program = std::move(*found);
+  return argv;
+}
+
+Result<std::string> from_command(const policy::Secret& secret, const Caller& caller) {
+  CommandRequest request;
+  Result<std::vector<std::string>> argv = trusted_command(secret, caller, request.program);
+  if (!argv) {
+    return std::unexpected(argv.error());
+  }
+  request.argv = std::move(*argv);
   // Only what a password manager needs to find its data; nothing of the client's.
   request.environment = {text::cat("PATH=", kSecretPath), "HOME=" + caller.home};
   return command_output(request);
@@ -107,31 +118,69 @@ void cut_line_ends(std::string& value) {
   }
 }
 
+// What every value must be, as the server is to get it.
+Status usable(std::string& value, const policy::Secret& secret) {
+  if (secret.source != policy::Secret::Source::env) {
+    cut_line_ends(value);
+  }
+  if (value.empty()) {
+    return fail(Errc::launch_failed, "its value is empty", {}, "check where the policy takes it from");
+  }
+  if (value.find('\0') != std::string::npos) {
+    return fail(Errc::launch_failed, "its value holds a NUL byte", {}, "check where the policy takes it from");
+  }
+  return {};
+}
+
+// With the secret's name in front of the place.
+std::unexpected<Error> of_secret(std::string_view name, Error error) {
+  const std::string where = text::cat("secret ", name);
+  error.where = error.where.empty() ? where : text::cat(where, ": ", error.where);
+  return std::unexpected(std::move(error));
+}
+
 }  // namespace
+
+ReadTrusted trusted_secret_files() {
+  return [](const std::string& path) -> Result<std::string> {
+    constexpr std::uint64_t kMaxSecretBytes = 65'536;
+    Result<run::TrustedFile> file = run::read_trusted(path, {.max_bytes = kMaxSecretBytes});
+    if (!file) {
+      return std::unexpected(file.error());
+    }
+    return std::move(file->content);
+  };
+}
 
 Result<std::map<std::string, std::string>> read_secrets(const policy::Policy& policy, const Caller& caller,
                                                         const ReadTrusted& read_trusted) {
   std::map<std::string, std::string> out;
   for (const auto& [name, secret] : policy.launch.secrets) {
     Result<std::string> value = value_of(secret, caller, read_trusted);
-    const std::string where = text::cat("secret ", name);
     if (!value) {
-      Error error = std::move(value.error());
-      error.where = error.where.empty() ? where : text::cat(where, ": ", error.where);
-      return std::unexpected(std::move(error));
+      return of_secret(name, std::move(value.error()));
     }
-    if (secret.source != policy::Secret::Source::env) {
-      cut_line_ends(*value);
-    }
-    if (value->empty()) {
-      return fail(Errc::launch_failed, "its value is empty", where, "check where the policy takes it from");
-    }
-    if (value->find('\0') != std::string::npos) {
-      return fail(Errc::launch_failed, "its value holds a NUL byte", where, "check where the policy takes it from");
+    if (Status fine = usable(*value, secret); !fine) {
+      return of_secret(name, std::move(fine.error()));
     }
     out.emplace(name, std::move(*value));
   }
   return out;
+}
+
+Status look_at_secret(std::string_view name, const policy::Secret& secret, const Caller& caller,
+                      const ReadTrusted& read_trusted) {
+  Status looked;
+  if (secret.source == policy::Secret::Source::file) {
+    Result<std::string> value = value_of(secret, caller, read_trusted);
+    looked = value ? usable(*value, secret) : std::unexpected(std::move(value.error()));
+  } else if (secret.source == policy::Secret::Source::command) {
+    std::string program;
+    if (const auto argv = trusted_command(secret, caller, program); !argv) {
+      looked = std::unexpected(argv.error());
+    }
+  }
+  return looked ? looked : of_secret(name, std::move(looked.error()));
 }
 
 }  // namespace cordon::app

@@ -81,6 +81,24 @@ void ServerWords::ended(bool failed) {
   }
 }
 
+std::string next_step(Errc code, std::string_view name) {
+  const std::string traced = text::cat("mcp-cordon run --trace ", name, " shows what the sandbox denies it");
+  if (code == Errc::server_exited) {
+    return text::cat("look at its own words above; ", traced);
+  }
+  if (code == Errc::timed_out) {
+    return text::cat("see whether its command answers without mcp-cordon; ", traced);
+  }
+  return {};
+}
+
+Error with_next_step(Error error, std::string_view name) {
+  if (error.remedy.empty()) {
+    error.remedy = next_step(error.code, name);
+  }
+  return error;
+}
+
 bool never_proposed(std::string_view path) {
   constexpr auto kSystem = std::to_array<std::string_view>(
       {"/etc", "/root", "/run", "/var/run", "/proc", "/sys", "/dev", "/boot", "/var/lib", "/var/spool", "/home"});

@@ -44,6 +44,12 @@ class ServerWords {
   std::size_t looked_at_ = 0;
 };
 
+// What a person can do about a server that ended, or did not answer; empty for every other failure. `name`: how the
+// policy is named on a command line.
+std::string next_step(Errc code, std::string_view name);
+// The same as the remedy of an error that has none.
+Error with_next_step(Error error, std::string_view name);
+
 // Whatever may hold keys, belongs to the system, or has a hidden name: nobody proposes to grant it.
 bool never_proposed(std::string_view path);
 

@@ -199,6 +199,12 @@ Status admit_snapshot(const LoadedPolicy& loaded, const LoadedSnapshot& found) {
   return {};
 }
 
+std::unexpected<Error> other_launch(const LoadedPolicy& loaded, const LoadedSnapshot& found,
+                                    const std::vector<std::string>& differences) {
+  return fail(Errc::launch_changed, "this is not the launch that was reviewed: " + text::join(differences, "; "),
+              found.location.path, review_command(loaded));
+}
+
 std::optional<catalog::Snapshot> ground_of_review(const LoadedSnapshot& found) {
   return found.unsigned_because ? std::nullopt : found.snapshot;
 }

@@ -51,6 +51,10 @@ Result<LoadedSnapshot> load_snapshot(const Caller& caller, const LoadedPolicy& l
 // May `run` go on with what was found? snapshot_missing, snapshot_unattended, and what keeps it from being signed.
 Status admit_snapshot(const LoadedPolicy& loaded, const LoadedSnapshot& found);
 
+// launch_changed: the launch differs from the one that `found` was reviewed with.
+std::unexpected<Error> other_launch(const LoadedPolicy& loaded, const LoadedSnapshot& found,
+                                    const std::vector<std::string>& differences);
+
 // What a review may take for reviewed. Where the policy trusts keys, a file that none of them signed may be anybody's:
 // then nothing.
 std::optional<catalog::Snapshot> ground_of_review(const LoadedSnapshot& found);

@@ -214,6 +214,15 @@ std::vector<std::string> policy_lines(const TraceProposal& proposal, const std::
   if (!deny.empty()) {
     add_list(lines, "deny", deny);
   }
+  if (!proposal.denied_read.empty() || !proposal.denied_write.empty()) {
+    lines.emplace_back("    # denied in this run; what the server shall have of that belongs into the lists above:");
+  }
+  for (const auto& [key, items] :
+       {std::pair("read", &proposal.denied_read), std::pair("write", &proposal.denied_write)}) {
+    for (const std::string& item : *items) {
+      lines.push_back(text::cat("    #   ", key, ": ", item));
+    }
+  }
   return lines;
 }
 

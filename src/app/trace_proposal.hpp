@@ -33,7 +33,10 @@ struct TraceProposal {
   std::vector<GrantUse> grants = {};  // of the policy, in its order
   std::vector<ProposedGrant> read = {};
   std::vector<ProposedGrant> write = {};
-  std::vector<std::string> deny = {};      // masks of the policy that lie in what is proposed
+  std::vector<std::string> deny = {};  // masks of the policy that lie in what is proposed
+  // Items of the two lists that were refused in this run; said behind them, and never among them.
+  std::vector<std::string> denied_read = {};
+  std::vector<std::string> denied_write = {};
   std::vector<std::string> withheld = {};  // used, but never proposed: sensitive, or no name that can stand in a line
 };
 

@@ -135,7 +135,16 @@ void TraceReport::add(TraceFinding finding) {
 
 TraceProposal TraceReport::proposed() const {
   const auto sensitive = [this](std::string_view path) { return policy::is_sensitive(path, setting_.around.home); };
-  return propose({setting_.around.plan, findings_, sensitive});
+  TraceProposal out = propose({setting_.around.plan, findings_, sensitive});
+  for (const auto& [index, why] : denied_) {
+    if (const auto denied = proposed_item(why.proposal)) {
+      std::vector<std::string>& items = denied->list == "write" ? out.denied_write : out.denied_read;
+      if (std::ranges::find(items, denied->item) == items.end()) {
+        items.emplace_back(denied->item);
+      }
+    }
+  }
+  return out;
 }
 
 std::string TraceReport::to_json() const {

@@ -100,7 +100,8 @@ Result<LoadedPolicy> load_with_source(const Caller& caller, const PolicyChoice& 
   }
   if (!loaded->policy.launch.source) {
     return fail(Errc::policy_invalid, "the policy names no launch.source", loaded->location.path,
-                "write launch.source: {npm: \"pkg@1.2.3\"}");
+                "only a server that is fetched as a package can be updated so; for one, write launch.source: {npm: "
+                "\"pkg@1.2.3\"}");
   }
   if (snapshot_to_write(caller, loaded->location, loaded->policy.catalog.snapshot).bound) {
     return fail(Errc::file_unreadable, "the policy lies where it cannot be written", loaded->location.path,
@@ -140,6 +141,11 @@ Status switch_to(const Caller& caller, const LoadedPolicy& now, const LoadedPoli
 }
 
 }  // namespace
+
+Status may_update(const Caller& caller, const PolicyChoice& choice) {
+  const Result<LoadedPolicy> loaded = load_with_source(caller, choice);
+  return loaded ? Status() : std::unexpected(loaded.error());
+}
 
 Result<std::optional<OpenUpdate>> open_update(const ReviewRequest& request, std::string_view version,
                                               const InstallProgress& progress) {

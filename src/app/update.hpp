@@ -19,6 +19,9 @@ struct OpenUpdate {
   std::string to = {};
 };
 
+// Before anybody is asked: has the policy a source, and may it be written? What open_update says of it.
+Status may_update(const Caller& caller, const PolicyChoice& choice);
+
 // Installs VERSION (empty: the newest, by the registry's tag) and captures its catalog. Nothing when that is what
 // counts already. What install and review give.
 Result<std::optional<OpenUpdate>> open_update(const ReviewRequest& request, std::string_view version,

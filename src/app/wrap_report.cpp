@@ -142,7 +142,7 @@ std::string show_step(const WrapPlan& plan, const WrapStep& step, Direction dire
   if (direction == Direction::wrap) {
     out += text::cat("  policy   ", step.policy, step.new_policy ? " (new)" : "", '\n');
     if (step.new_policy) {
-      out += text::cat("  ", text::printable(step.new_policy->path, 4096), " would be:\n",
+      out += text::cat("  ", text::printable(step.new_policy->path, 4096), ":\n",
                        indented(step.new_policy->text, "    | "));
     }
   }

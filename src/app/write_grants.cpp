@@ -53,26 +53,36 @@ bool lies_within(std::string path, const std::string& folder) {
 
 // With the folders in it, two levels deep: a bind mount of one of them has none of our folders above it. What lies
 // there as a symlink (a policy that is kept elsewhere) is ours where it leads, too.
-void add_folder(const std::string& path, OwnPaths& out) {
-  constexpr int kDepth = 2;
-  constexpr int kMostEntries = 4096;
-  out.folders.push_back(path);
+// Each level is read by itself: a folder of another session of ours that is gone before it is opened (ssh-keygen's, a
+// launch's) does not end the reading of the others.
+void add_entries(const std::string& path, int levels, int& most, OwnPaths& out) {
   std::error_code error;
-  std::filesystem::recursive_directory_iterator entry(path, error);
-  int seen = 0;
-  for (const std::filesystem::recursive_directory_iterator end; !error && entry != end && ++seen < kMostEntries;
-       entry.increment(error)) {
+  std::filesystem::directory_iterator entry(path, error);
+  std::vector<std::string> folders;
+  for (const std::filesystem::directory_iterator end; !error && entry != end && --most > 0; entry.increment(error)) {
     std::error_code ignored;
-    if (entry->is_symlink(ignored)) {
-      out.files.push_back(entry->path().string());
+    std::string name = entry->path().string();
+    const bool link = entry->is_symlink(ignored);
+    if (link) {
+      out.files.push_back(name);
     }
     if (entry->is_directory(ignored)) {
-      out.folders.push_back(entry->path().string());
-    }
-    if (entry.depth() + 1 >= kDepth) {
-      entry.disable_recursion_pending();
+      out.folders.push_back(name);
+      if (!link && levels > 1) {
+        folders.push_back(std::move(name));
+      }
     }
   }
+  for (const std::string& folder : folders) {
+    add_entries(folder, levels - 1, most, out);
+  }
+}
+
+void add_folder(const std::string& path, OwnPaths& out) {
+  constexpr int kLevels = 2;
+  int most = 4096;
+  out.folders.push_back(path);
+  add_entries(path, kLevels, most, out);
 }
 
 std::vector<std::string> ways(const std::vector<std::string>& paths) {

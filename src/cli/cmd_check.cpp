@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// check: every fault of policies and snapshots, with its place.
+// check: every fault of policies and snapshots, with its place, and what would stop a launch.
 
 #include "app/check_files.hpp"
 #include "base/text.hpp"
@@ -15,12 +15,17 @@ class Check final : public Command {
     options.positionals("FILE", files_, "policies (YAML) and snapshots (JSON)");
     options.values("--ceiling", "FILE", ceilings_,
                    "compare the policies with what this FILE accepts; alone: check the ceiling itself");
+    options.flag("--syntax-only", syntax_only_,
+                 "look at the files alone: nothing that a policy names has to be on this machine");
     options.flag("--deep", deep_, "also read every installed file of the policies' packages");
   }
 
   int execute(const Invocation& invocation) override {
     if (files_.empty() && ceilings_.empty()) {
       return usage_error("give at least one FILE");
+    }
+    if (deep_ && syntax_only_) {
+      return usage_error("--deep and --syntax-only exclude each other");
     }
     if (print(app::check_ceilings(invocation.caller, ceilings_)) != 0) {
       return kFinding;
@@ -31,11 +36,12 @@ class Check final : public Command {
     }
     std::size_t faults = 0;
     for (const std::string& file : files_) {
-      const std::size_t found = print(app::check_file(invocation.caller, file, *ceilings));
+      const std::size_t found = print(app::check_file(invocation.caller, file, *ceilings,
+                                                      syntax_only_ ? app::CheckDepth::text : app::CheckDepth::launch));
       faults += found;
       if (deep_ && found == 0) {
         const Status whole = app::check_package(invocation.caller, file);
-        faults += whole ? 0 : print({whole.error()});
+        faults += whole ? 0 : print(std::vector<Error>{whole.error()});
       }
     }
     return faults == 0 ? kFine : kFinding;
@@ -49,14 +55,25 @@ class Check final : public Command {
     return faults.size();
   }
 
+  // How many of them stop a launch.
+  static std::size_t print(const std::vector<app::CheckFinding>& findings) {
+    std::size_t stopping = 0;
+    for (const app::CheckFinding& finding : findings) {
+      print(std::vector<Error>{finding.error});
+      stopping += finding.stops ? 1 : 0;
+    }
+    return stopping;
+  }
+
   std::vector<std::string> ceilings_ = {};
   std::vector<std::string> files_ = {};
   bool deep_ = false;
+  bool syntax_only_ = false;
 };
 
 }  // namespace
 
-extern constinit const CommandEntry kCheckCommand{"check", "validate policies and snapshots", false,
-                                                  make_command<Check>};
+extern constinit const CommandEntry kCheckCommand{
+    "check", "say what is wrong with policies and snapshots, and what would stop a launch", false, make_command<Check>};
 
 }  // namespace cordon::cli

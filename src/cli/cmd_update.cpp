@@ -35,6 +35,9 @@ class Update final : public Command {
     }
     const std::string version = words_.size() > names ? words_.back() : std::string();
     const app::PolicyChoice choice{names == 0 ? "" : words_.front(), policy_.file(), policy_.ceilings()};
+    if (const Status sensible = app::may_update(invocation.caller, choice); !sensible) {
+      return report(sensible.error());
+    }
     std::optional<Terminal> terminal;
     if (!accept_all_) {
       Result<Terminal> opened =

@@ -16,14 +16,22 @@ namespace {
 
 using app::Direction;
 
-enum class Answer { yes, no, rest, quit };
+enum class Answer { yes, no, rest, none, quit };
+
+std::string help_for(Direction direction) {
+  const std::string_view verb = direction == Direction::wrap ? "wrap" : "unwrap";
+  return text::cat(
+      "  y  ", verb, " this one\n  n  leave this one alone\n  a  ", verb,
+      " this one and all that follow, seen or not\n  d  leave this one and all that follow alone; what was "
+      "agreed to is written\n  q  quit: write nothing, also of what was agreed to\n  ?  show this\n");
+}
 
 // At the terminal, whatever stdin is.
-Answer ask(Terminal& terminal, std::string_view question) {
+Answer ask(Terminal& terminal, Direction direction) {
   while (true) {
-    terminal.show(text::cat(question, " [y]es, [n]o, [a]ll that follow, [q]uit: "));
+    terminal.show(text::cat(direction == Direction::wrap ? "Wrap" : "Unwrap", " it? [y,n,a,d,q,?] "));
     const std::optional<std::string> line = terminal.line();
-    if (!line || *line == "q") {
+    if (!line || *line == "q" || *line == "quit") {
       return Answer::quit;
     }
     if (*line == "y" || *line == "yes") {
@@ -35,6 +43,13 @@ Answer ask(Terminal& terminal, std::string_view question) {
     if (*line == "a" || *line == "all") {
       return Answer::rest;
     }
+    if (*line == "d") {
+      return Answer::none;
+    }
+    if (*line != "?" && *line != "h" && *line != "help" && !line->empty()) {
+      terminal.show(text::cat("'", text::printable(*line, 64), "' is no answer here:\n"));
+    }
+    terminal.show(help_for(direction));
   }
 }
 
@@ -46,9 +61,12 @@ std::optional<std::vector<std::size_t>> converse(Terminal& terminal, const app::
   terminal.drop_typed_ahead();
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     terminal.show(app::show_step(plan, plan.steps[i], direction, style));
-    const Answer answer = rest ? Answer::yes : ask(terminal, direction == Direction::wrap ? "Wrap it?" : "Unwrap it?");
+    const Answer answer = rest ? Answer::yes : ask(terminal, direction);
     if (answer == Answer::quit) {
       return std::nullopt;
+    }
+    if (answer == Answer::none) {
+      break;
     }
     rest = rest || answer == Answer::rest;
     if (answer != Answer::no) {
@@ -70,8 +88,7 @@ void say_done(const app::WrapOutcome& outcome, Direction direction) {
   if (direction == Direction::wrap && !outcome.policies.empty()) {
     print_err(
         "mcp-cordon: a server answers no call before its tools are reviewed: mcp-cordon review NAME. Restart the "
-        "client "
-        "afterwards\n");
+        "client afterwards\n");
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "base/text.hpp"
 #include "core/catalog/compare.hpp"
@@ -10,6 +9,7 @@
 #include "core/json/write.hpp"
 #include "core/policy/argument_pointer.hpp"
 #include "formats/json_place.hpp"
+#include "formats/member_reader.hpp"
 #include "formats/snapshot.hpp"
 
 namespace cordon::formats {
@@ -42,12 +42,6 @@ constexpr string_view kEditRemedy = "undo the edit, or run 'mcp-cordon review' t
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-bool is_digest(string_view text) {
-  constexpr string_view kPrefix = "sha256:";
-  return text.size() == kPrefix.size() + 64 && text.starts_with(kPrefix) &&
-         std::ranges::all_of(text.substr(kPrefix.size()), [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
-}
-
 bool is_server_name(string_view text) {
   const auto alphanumeric = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   return !text.empty() && text.size() <= 64 && alphanumeric(text.front()) &&
@@ -70,98 +64,19 @@ bool is_utc_time(string_view text) {
                               std::ranges::all_of(fraction.substr(1), [](char c) { return is_digit(c); }));
 }
 
-// Reads member after member; the first fault is kept and what follows it does not count.
-class Reader {
+class Reader : private MemberReader {
  public:
-  Reader(const json::Document& document, string_view file) : document_(document), file_(file) {}
+  Reader(const json::Document& document, string_view file) : MemberReader(document, file, Errc::snapshot_invalid) {}
 
   Result<catalog::Snapshot> run() {
     read_snapshot();
-    if (error_) {
-      return std::unexpected(std::move(*error_));
+    if (auto fault = take_fault()) {
+      return std::unexpected(std::move(*fault));
     }
     return std::move(snapshot_);
   }
 
  private:
-  void fault(const Value& at, std::string detail, string_view remedy = {}) {
-    if (!error_) {
-      error_ =
-          Error{Errc::snapshot_invalid, std::move(detail), place_of_value(file_, document_, at), std::string(remedy)};
-    }
-  }
-
-  // Every member must be there and no other, save those that may be.
-  bool has_exactly(const Value& object, std::span<const string_view> names, string_view what,
-                   std::span<const string_view> optional = {}) {
-    if (!object.is(Kind::object)) {
-      fault(object, text::cat(what, " must be an object"));
-      return false;
-    }
-    for (const json::Member member : object.members()) {
-      const std::string key = member.key.string();
-      if (std::ranges::find(optional, key) == optional.end() && std::ranges::find(names, key) == names.end()) {
-        const auto near = text::nearest(key, names);
-        fault(member.key, text::cat("unknown member '", text::printable(key), "' in ", what,
-                                    near ? text::cat(" (did you mean '", *near, "'?)") : std::string()));
-        return false;
-      }
-    }
-    for (const string_view name : names) {
-      if (!object.find(name)) {
-        fault(object, text::cat("member '", name, "' is missing in ", what));
-      }
-    }
-    return !error_;
-  }
-
-  std::string text_of(const Value& value, string_view what) {
-    if (!value.is(Kind::string)) {
-      fault(value, text::cat(what, " must be a string"));
-      return {};
-    }
-    if (value.has_lone_surrogate() || value.has_nul()) {
-      fault(value, text::cat(what, " holds a lone surrogate or U+0000"));
-    }
-    return value.string();
-  }
-
-  std::string digest_of(const Value& value, string_view what) {
-    std::string digest = text_of(value, what);
-    if (!error_ && !is_digest(digest)) {
-      fault(value, text::cat(what, " must be 'sha256:' and 64 hexadecimal digits in lower case"));
-    }
-    return digest;
-  }
-
-  bool flag_of(const Value& value, string_view what) {
-    if (!value.is(Kind::boolean)) {
-      fault(value, text::cat(what, " must be true or false"));
-      return false;
-    }
-    return value.boolean();
-  }
-
-  std::vector<std::string> texts_of(const Value& value, string_view what) {
-    std::vector<std::string> texts;
-    if (!value.is(Kind::array)) {
-      fault(value, text::cat(what, " must be an array of strings"));
-      return texts;
-    }
-    for (const Value element : value.elements()) {
-      texts.push_back(text_of(element, text::cat("each element of ", what)));
-    }
-    return texts;
-  }
-
-  std::string object_of(const Value& value, string_view what) {
-    if (!value.is(Kind::object)) {
-      fault(value, text::cat(what, " must be an object"));
-      return "{}";
-    }
-    return json::canonical(value);
-  }
-
   bool read_head(const Value& root) {
     // The version first: a newer file may have members that we do not know.
     const Value format = root.find("format");
@@ -179,7 +94,7 @@ class Reader {
   }
 
   void read_snapshot() {
-    const Value root = document_.root();
+    const Value root = document().root();
     if (!root.is(Kind::object)) {
       fault(root, "a snapshot must be an object");
       return;
@@ -199,7 +114,7 @@ class Reader {
     read_policy(root.find("policy"));
     snapshot_.protocol_versions = texts_of(root.find("protocol_versions"), "'protocol_versions'");
     snapshot_.server = text_of(root.find("server"), "'server'");
-    if (!error_ && !is_server_name(snapshot_.server)) {
+    if (!faulty() && !is_server_name(snapshot_.server)) {
       fault(root.find("server"), "'server' must match [A-Za-z0-9][A-Za-z0-9._-]{0,63}");
     }
     snapshot_.server_info = object_of(root.find("server_info"), "'server_info'");
@@ -209,7 +124,7 @@ class Reader {
       read_items(kind, root.find(catalog::names(kind).file_member));
     }
     read_variables(root.find("variables"));
-    if (!error_ && snapshot_.digest != catalog::snapshot_digest(snapshot_)) {
+    if (!faulty() && snapshot_.digest != catalog::snapshot_digest(snapshot_)) {
       fault(root.find("digest"), "'digest' is not that of the catalog in this file", kEditRemedy);
     }
   }
@@ -272,7 +187,7 @@ class Reader {
       return;
     }
     for (const Value element : tools.elements()) {
-      if (error_) {
+      if (faulty()) {
         return;
       }
       read_tool(element);
@@ -297,7 +212,7 @@ class Reader {
     }
     tool.definition = defined->definition;
     tool.digest = digest_of(entry.find("digest"), text::cat("'digest' of ", what));
-    if (!error_ && tool.digest != catalog::tool_digest(tool.definition)) {
+    if (!faulty() && tool.digest != catalog::tool_digest(tool.definition)) {
       fault(entry.find("digest"), text::cat("'digest' of ", what, " is not that of its definition"), kEditRemedy);
     }
     if (const Value interface = entry.find("interface")) {
@@ -328,22 +243,14 @@ class Reader {
       return;
     }
     for (const Value element : items.elements()) {
-      if (!error_) {
+      if (!faulty()) {
         read_item(kind, element);
       }
     }
   }
 
-  std::size_t count_of(const Value& value, string_view what) {
-    const auto number = value.safe_integer();
-    if (!number || *number < 0) {
-      fault(value, text::cat(what, " must be an integer, 0 or more"));
-    }
-    return static_cast<std::size_t>(number.value_or(0));
-  }
-
   void read_variables(const Value& places) {
-    if (!places || error_) {
+    if (!places || faulty()) {
       return;
     }
     if (!places.is(Kind::array) || places.size() > kMaxPlaces) {
@@ -363,7 +270,7 @@ class Reader {
       place.variable = text_of(entry.find("variable"), "'variable' of a place");
       snapshot_.variables.push_back(std::move(place));
     }
-    if (const Status checked = catalog::check_places(snapshot_); !error_ && !checked) {
+    if (const Status checked = catalog::check_places(snapshot_); !faulty() && !checked) {
       fault(places, checked.error().detail);
     }
   }
@@ -387,7 +294,7 @@ class Reader {
     }
     item.definition = std::move(defined->definition);
     item.digest = digest_of(entry.find("digest"), text::cat("'digest' of ", what));
-    if (!error_ && item.digest != catalog::item_digest(item.definition)) {
+    if (!faulty() && item.digest != catalog::item_digest(item.definition)) {
       fault(entry.find("digest"), text::cat("'digest' of ", what, " is not that of its definition"), kEditRemedy);
     }
     std::vector<catalog::PinnedItem>& list = snapshot_.items(kind);
@@ -413,7 +320,7 @@ class Reader {
   }
 
   void read_when(const Value& when, const std::string& what, catalog::PinnedTool& tool) {
-    if (!when || error_) {
+    if (!when || faulty()) {
       return;
     }
     if (!when.is(Kind::array) || when.size() == 0 || when.size() > kMaxConditions) {
@@ -431,10 +338,10 @@ class Reader {
         condition.value = text_of(value, text::cat("'value' of a condition of ", what));
       }
       const bool pointer = condition.argument.empty() || policy::ArgumentPointer::parse(condition.argument).has_value();
-      if (!error_ && (!pointer || (condition.argument.empty() && condition.value))) {
+      if (!faulty() && (!pointer || (condition.argument.empty() && condition.value))) {
         fault(entry.find("argument"), text::cat("'argument' of a condition of ", what, " must be a JSON pointer"));
       }
-      if (!error_ && !catalog::effect_rank(condition.effect)) {
+      if (!faulty() && !catalog::effect_rank(condition.effect)) {
         fault(entry.find("effect"), text::cat("'effect' of a condition of ", what,
                                               " must be read, write, destructive, execute, send or unknown"));
       }
@@ -442,9 +349,6 @@ class Reader {
     }
   }
 
-  const json::Document& document_;
-  string_view file_;
-  std::optional<Error> error_ = {};
   catalog::Snapshot snapshot_ = {};
 };
 

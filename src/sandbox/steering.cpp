@@ -69,6 +69,11 @@ constexpr std::array kGitNames = std::to_array<SteeringName>({
     {"config", WhenAbsent::hold_file},
     {"commondir", WhenAbsent::hold_file, ".\n"},
     left("config.worktree"),
+    // What `git rebase --continue` and its like run next: `exec` lines among them. Never put there, since git takes the
+    // mere folder for a rebase under way.
+    left("rebase-apply"),
+    left("rebase-merge"),
+    left("sequencer"),
 });
 
 constexpr std::array kHomeNames = std::to_array<std::string_view>({

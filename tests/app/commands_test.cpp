@@ -40,11 +40,11 @@ TEST_CASE("check finds every fault of a policy, with its place") {
   const TempFolder temp;
   const std::string path = temp.file(
       "one.yaml", "version: 1\nserver: one\nlaunch: {command: [a]}\nisolaton: {}\ntools: {effects: {raed: allow}}\n");
-  const std::vector<Error> faults = check_file({}, path);
+  const std::vector<CheckFinding> faults = check_file({}, path);
   REQUIRE(faults.size() == 2);
-  CHECK(faults[0].where.starts_with(path + ":4:1"));
-  CHECK(says(faults[0].to_string(), "isolation"));
-  CHECK(faults[1].where.starts_with(path + ":5:"));
+  CHECK(faults[0].error.where.starts_with(path + ":4:1"));
+  CHECK(says(faults[0].error.to_string(), "isolation"));
+  CHECK(faults[1].error.where.starts_with(path + ":5:"));
 }
 
 TEST_CASE("check tells policies from snapshots by their text") {
@@ -56,8 +56,8 @@ TEST_CASE("check tells policies from snapshots by their text") {
                                  formats::write_snapshot(reviewed("read", catalog::EffectSource::reviewer))))
             .empty());
   REQUIRE(check_file({}, temp.file("bad.json", "{\"format\": 1}")).size() == 1);
-  CHECK(check_file({}, temp.at("bad.json"))[0].code == Errc::snapshot_invalid);
-  CHECK(check_file({}, temp.at("absent.yaml"))[0].code == Errc::file_unreadable);
+  CHECK(check_file({}, temp.at("bad.json"))[0].error.code == Errc::snapshot_invalid);
+  CHECK(check_file({}, temp.at("absent.yaml"))[0].error.code == Errc::file_unreadable);
 }
 
 TEST_CASE("effects are proposed for a plain list, as text and as an object") {
@@ -186,18 +186,26 @@ TEST_CASE("audit show prints records escaped, verify finds an edit") {
     REQUIRE(writer.has_value());
     REQUIRE(
         writer->append("{\"event\":\"call\",\"tool\":\"na\\u001bme\",\"why\":\"two words\",\"count\":3}").has_value());
+    REQUIRE(writer
+                ->append("{\"event\":\"launch\",\"plan_digest\":\"sha256:" + std::string(64, 'a') +
+                         "\",\"guarantees\":{\"ipc\":{\"strength\":\"partial\",\"reason\":\"x\"},\"network\":{"
+                         "\"strength\":\"enforced\",\"reason\":\"y\"}}}")
+                .has_value());
     path = writer->path();
   }
   CHECK(*audited_server(caller, {"one", ""}) == "one");
   std::string shown;
   REQUIRE(show_audit(caller, "one", false, [&](std::string_view text) { shown += text; }).has_value());
   CHECK(says(shown, " call tool=na\\x1bme why=\"two words\" count=3\n"));
+  CHECK(says(shown, " launch plan_digest=sha256:aaaaaaaaaaaa guarantees=\"1 enforced; ipc partial\"\n"));
   CHECK(verify_audit(caller, "one", "")->intact);
 
   std::string json;
   REQUIRE(show_audit(caller, "one", true, [&](std::string_view text) { json += text; }).has_value());
   CHECK(json.starts_with("{\"format\":\"mcp-cordon.audit\",\"version\":1,"));
   CHECK(json.ends_with("\n]}\n"));
+  CHECK(says(json, "\"reason\":\"y\""));
+  CHECK(says(json, std::string(64, 'a')));
 
   std::fstream file(path, std::ios::in | std::ios::out);
   std::string content((std::istreambuf_iterator<char>(file)), {});

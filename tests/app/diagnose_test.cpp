@@ -182,6 +182,19 @@ TEST_CASE("the network is named, and a host is proposed by its name only") {
   CHECK(holds(world.find("connect ECONNREFUSED 127.0.0.1:80")->what, "loopback of its own"));
 }
 
+TEST_CASE("where hosts are listed, the line about the denied attempt is the only one") {
+  World world;
+  world.plan.network.rules.allow.push_back({.host = "api.github.com", .ports = {443}});
+  REQUIRE(world.plan.network.hosts());
+  for (const char* line : {"getaddrinfo ENOTFOUND evil.example", "  code: 'ENOTFOUND',",
+                           "connect ECONNREFUSED 1.2.3.4:443", "  code: 'ECONNREFUSED',"}) {
+    CHECK_MESSAGE(!world.find(line).has_value(), line);
+  }
+  // Of these there is no other line.
+  CHECK(holds(world.find("connect ECONNREFUSED 127.0.0.1:80")->what, "isolation.network.allow lists it"));
+  CHECK(holds(world.find("connect ENETUNREACH 2001:db8::1")->what, "does not let '2001:db8::1' be reached"));
+}
+
 TEST_CASE("limits and system calls are named") {
   World world;
   world.plan.limits.open_files = 64;

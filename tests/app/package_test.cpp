@@ -323,6 +323,8 @@ TEST_CASE("npm's failures are told in words") {
   CHECK(told({"npm ERR! code EINTEGRITY"}).detail.find("digest") != std::string::npos);
   CHECK(told({"npm error code ECONNRESET", "1", "2", "3", "4", "5", "6", "7", "8", "9"}).detail ==
         "the registry cannot be reached (ECONNRESET)");
+  CHECK(told({"npm error code ECONNABORTED"}).remedy.find("what .npmrc names as registry") != std::string::npos);
+  CHECK(told({"npm error code E503"}).detail == "the registry cannot answer now (E503)");
   CHECK(told({"npm error code FETCH_ERROR", "npm error body: ENOSPC: no space left on device"}).detail ==
         "the disk is full (ENOSPC)");
   CHECK(told({"npm error code ENOSPC"}).detail == "the disk is full (ENOSPC)");

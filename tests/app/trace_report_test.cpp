@@ -172,6 +172,29 @@ TEST_CASE("the section can be pasted") {
   CHECK(policy_lines({}, {"system"})[3] == "    read: []");
 }
 
+TEST_CASE("what was denied stands behind the proposal, as comments that change nothing") {
+  const World world;
+  TraceReport report = world.report();
+  report.take(lines_of({{TraceAccess::read, 0, "/data/a"},
+                        {TraceAccess::change, EROFS, "/data/new"},
+                        {TraceAccess::change, EROFS, "/data/newer"},
+                        {TraceAccess::read, ENOENT, "/srv/x"},
+                        {TraceAccess::read, ENOENT, "/home/u/.ssh/id"}}) +
+              "e 5 0 0\n");
+  const Paths lines = report.summary("/f");
+  const auto place = [&](std::string_view text) {
+    return std::ranges::find_if(lines, [&](const std::string& line) { return line.find(text) != std::string::npos; });
+  };
+  const auto section = place("isolation:");
+  REQUIRE(section != lines.end());
+  CHECK(Paths(section, lines.end()) ==
+        Paths{"  isolation:", "    filesystem:", "      runtime: [node]", "      read:", "        - \"/data/a\"",
+              "      write: []",
+              "      # denied in this run; what the server shall have of that belongs into the lists above:",
+              "      #   read: \"/srv/x\"", "      #   write: \"/data\""});
+  CHECK_FALSE(proposed_item("isolation.network.allow: [\"a:1\"]"));
+}
+
 TEST_CASE("what the sandbox refused is told from what is simply not there") {
   const World world;
   const auto denied = [&](TraceAccess access, int number, const char* path) {

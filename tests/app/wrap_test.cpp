@@ -58,6 +58,22 @@ bool holds(const std::string& text, std::string_view part) { return text.find(pa
 
 }  // namespace
 
+TEST_CASE("a config of the user's is no project's, also where one stands in the home folder") {
+  const Setup setup;
+  setup.folder.file("home/.cursor/mcp.json", R"({"mcpServers": {"one": {"command": "/bin/true"}}})");
+  setup.folder.file("home/.mcp.json", R"({"mcpServers": {"two": {"command": "/bin/true"}}})");
+  clients::Folders folders;
+  folders.home = folders.project = setup.caller.home;
+  folders.config = {setup.caller.config_home};
+  folders.root = setup.folder.folder("root");
+  const std::vector<ConfigFile> found = find_configs(folders);
+  REQUIRE(found.size() == 2);
+  for (const ConfigFile& file : found) {
+    const bool of_project = file.path.ends_with("/.mcp.json");
+    CHECK_MESSAGE(file.scope == (of_project ? clients::Scope::project : clients::Scope::user), file.path);
+  }
+}
+
 TEST_CASE("a policy of the same name with another command is never used") {
   const Setup setup;
   setup.policy("github", "[/opt/good/server]");

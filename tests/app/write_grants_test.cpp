@@ -2,14 +2,19 @@
 #include "app/write_grants.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "app/launch_plan.hpp"
 #include "app/policy_lookup.hpp"
 #include "app/temp_folder.hpp"
+#include "base/fd.hpp"
 
 using namespace cordon;
 using namespace cordon::app;
@@ -319,4 +324,27 @@ TEST_CASE_FIXTURE(Fixture, "a file that steers us has no second name beside a wr
   CHECK(refusal().remedy.starts_with("cp -p "));
   policy.isolation.write.clear();
   CHECK(refusal().detail == "let through");
+}
+
+TEST_CASE("a folder of ours that cannot be opened does not hide the others") {
+  // As one that another session takes away while it is looked for; here the path is too long to be opened.
+  const TempFolder temp;
+  Caller caller = temp.caller();
+  std::string base = temp.path();
+  while (base.size() + 201 < 3900) {
+    base += "/" + std::string(199, 'd');
+  }
+  std::filesystem::create_directories(base + "/mcp-cordon");
+  caller.config_home = base;
+  const UniqueFd folder(::open((base + "/mcp-cordon").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  REQUIRE(folder);
+  for (char c = 'a'; c < 'i'; ++c) {
+    REQUIRE(::mkdirat(folder.get(), std::string(250, c).c_str(), 0700) == 0);
+    REQUIRE(::mkdirat(folder.get(), std::string(1, c).c_str(), 0700) == 0);
+  }
+  const OwnPaths own = own_paths(caller, "/p", "/s");
+  for (char c = 'a'; c < 'i'; ++c) {
+    CHECK_MESSAGE(std::ranges::find(own.folders, base + "/mcp-cordon/" + c) != own.folders.end(), c);
+    REQUIRE(::unlinkat(folder.get(), std::string(250, c).c_str(), AT_REMOVEDIR) == 0);
+  }
 }

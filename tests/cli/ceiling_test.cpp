@@ -160,7 +160,9 @@ TEST_CASE("check reports every excess as a finding, and the ceiling's own faults
   CHECK(over.status == 1);
   CHECK(holds(over.out, policy + ":11:13: isolation.filesystem.write"));
   CHECK(holds(over.out, policy + ":12:11: catalog.missing: flag is asked for"));
-  CHECK(m.place.tool({"check", policy, "--ceiling", m.ceiling("audit: {}\n")}).status == 0);
+  const Outcome within = m.place.tool({"check", policy, "--ceiling", m.ceiling("audit: {}\n")});
+  CHECK_MESSAGE(within.status == 0, within.out);
+  CHECK_FALSE(m.touched());
   CHECK(m.place.tool({"check", "--ceiling", m.ceiling("audit: {}\n")}).status == 0);
   const Outcome faulty = m.place.tool({"check", "--ceiling", m.ceiling("audt: {}\nlaunhc: {}\n")});
   CHECK(faulty.status == 1);

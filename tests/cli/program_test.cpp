@@ -31,7 +31,19 @@ TEST_CASE("exit status: usage 2, findings 1, errors by name, help 0") {
   const Outcome bad = place.tool({"check", place.at("bad.yaml"), place.at("one.yaml")});
   CHECK(bad.status == 1);
   CHECK(holds(bad.out, place.at("bad.yaml") + ":1:1: "));
-  CHECK(place.tool({"check", place.at("one.yaml")}).status == 0);
+  CHECK(place.tool({"check", "--syntax-only", place.at("one.yaml")}).status == 0);
+  CHECK(place.tool({"check", "--syntax-only", "--deep", place.at("one.yaml")}).status == 2);
+  const Outcome unreviewed = place.tool({"check", place.at("one.yaml")});
+  CHECK(unreviewed.status == 1);
+  CHECK(holds(unreviewed.out, place.at("one.catalog.json") + ": nobody has reviewed"));
+  REQUIRE(place.accept_all().status == 0);
+  place.policy("catalog: {accept_unattended: true}\n");
+  const Outcome ready = place.tool({"check", place.at("one.yaml")});
+  CHECK_MESSAGE(ready.status == 0, ready.out);
+  std::filesystem::remove(place.at("server"));
+  const Outcome gone = place.tool({"check", place.at("one.yaml")});
+  CHECK(gone.status == 1);
+  CHECK(holds(gone.out, place.at("server")));
 }
 
 TEST_CASE("a person reviews at the terminal, and run takes what was accepted") {

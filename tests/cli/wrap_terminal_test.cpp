@@ -40,12 +40,27 @@ TEST_CASE("wrap asks at the terminal, writes after y, and unwrap takes it back")
     TerminalSession session(place.argv({"wrap"}), place.environment({"TERM=xterm", "NO_COLOR=1"}));
     REQUIRE_MESSAGE(session.wait_for("Wrap it?"), session.shown());
     session.type("what");
+    REQUIRE_MESSAGE(session.wait_for("'what' is no answer here"), session.shown());
+    REQUIRE_MESSAGE(session.wait_for("Wrap it?"), session.shown());
+    session.type("?");
+    REQUIRE_MESSAGE(session.wait_for("  q  quit: write nothing"), session.shown());
+    REQUIRE_MESSAGE(session.wait_for("Wrap it?"), session.shown());
+    session.type("d");
+    CHECK(session.wait_exit() == 0);
+    CHECK(read_text(config) == text);
+  }
+  {
+    TerminalSession session(place.argv({"wrap"}), place.environment({"TERM=xterm", "NO_COLOR=1"}));
     REQUIRE_MESSAGE(session.wait_for("Wrap it?"), session.shown());
     session.type("y");
     CHECK(session.wait_exit() == 0);
   }
   CHECK(holds(read_text(config), "\"args\": [\"run\", \"one\", \"--\", \"" + place.at("server") + "\"] // mine"));
-  CHECK(place.tool({"check", place.at("home/.config/mcp-cordon/policies/one.yaml")}).status == 0);
+  const std::string policy = place.at("home/.config/mcp-cordon/policies/one.yaml");
+  CHECK(place.tool({"check", "--syntax-only", policy}).status == 0);
+  const Outcome unreviewed = place.tool({"check", policy});
+  CHECK(unreviewed.status == 1);
+  CHECK(holds(unreviewed.out, "nobody has reviewed this server's catalog yet (mcp-cordon review one)"));
   CHECK(place.tool({"unwrap", "--all", "--yes"}).status == 0);
   CHECK(read_text(config) == text);
 }
@@ -83,7 +98,7 @@ TEST_CASE("init writes a policy once") {
   CHECK(place.tool({"init", "two", "--", "/bin/true", "x"}).status == 0);
   const std::string path = place.at("home/.config/mcp-cordon/policies/two.yaml");
   const std::string text = read_text(path);
-  CHECK(place.tool({"check", path}).status == 0);
+  CHECK(place.tool({"check", "--syntax-only", path}).status == 0);
   CHECK(place.tool({"init", "two", "--", "/bin/true", "x"}).status == 0);
   CHECK(place.tool({"init", "two", "--", "/bin/false"}).status == 70);
   CHECK(read_text(path) == text);

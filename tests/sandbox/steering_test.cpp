@@ -133,6 +133,14 @@ TEST_CASE_FIXTURE(Fixture, "hooks, config and what leads to them are covered in 
   CHECK(state("w/a/.vscode").empty());
   fs::remove_all(root / "w/a/b/.git/hooks");
   CHECK(state("w/a/b/.git/hooks") == "held");
+  // A rebase under way; without one, a folder of that name would be taken for one.
+  CHECK(state("w/a/b/.git/rebase-merge").empty());
+  file("w/a/b/.git/rebase-merge/git-rebase-todo", "exec make\n");
+  file("w/a/b/.git/modules/group/sub/rebase-apply/0001");
+  file("w/a/b/.git/worktrees/x/sequencer/todo");
+  CHECK(state("w/a/b/.git/rebase-merge") == "present");
+  CHECK(state("w/a/b/.git/modules/group/sub/rebase-apply") == "present");
+  CHECK(state("w/a/b/.git/worktrees/x/sequencer") == "present");
 }
 
 TEST_CASE_FIXTURE(Fixture, "a git folder elsewhere is covered when the server can write there") {

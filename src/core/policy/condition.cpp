@@ -47,12 +47,32 @@ Finding together(std::vector<Finding> findings) {
   }
   const auto failed = std::ranges::find_if(findings, is(Outcome::fails));
   if (failed == findings.end()) {
-    return holds();
+    // Said of what was looked at; what was not there is only said when nothing was.
+    const bool nothing = std::ranges::none_of(findings, &std::string::empty, &Finding::reason);
+    return nothing && !findings.empty() ? std::move(findings.front()) : holds();
   }
   if (std::ranges::any_of(findings, is(Outcome::holds))) {
     failed->outcome = Outcome::unclear;
   }
   return std::move(*failed);
+}
+
+// By what RE2 says of the pattern.
+std::string pattern_remedy(std::string_view why) {
+  if (why.starts_with("invalid perl operator") || why.starts_with("invalid named capture")) {
+    return "RE2 has no looking ahead and behind: say it with matches and not_matches, several patterns if need be";
+  }
+  if (why.starts_with("invalid escape")) {
+    return "RE2 has no references back, and in YAML a backslash stands for itself in single quotes alone";
+  }
+  if (why.starts_with("missing") || why.starts_with("unexpected")) {
+    return "close the bracket, or put a backslash before one that stands for itself";
+  }
+  if (why.starts_with("no argument") || why.starts_with("bad repetition")) {
+    return "write what is to be repeated before * + ? {}, or a backslash before one that stands for itself; these are "
+           "patterns, not globs: .* is any text";
+  }
+  return "write a pattern as https://github.com/google/re2/wiki/Syntax has it";
 }
 
 }  // namespace
@@ -77,7 +97,7 @@ Result<Condition> Condition::compile(const ArgumentCondition& condition) {
   out.text_ = condition;
   Result<ArgumentPointer> pointer = ArgumentPointer::parse(condition.pointer);
   if (!pointer) {
-    return std::unexpected(pointer.error());
+    return fail(pointer.error().code, pointer.error().detail, {}, "name the argument as /path, or /list/*/member");
   }
   out.pointer_ = std::move(*pointer);
   for (const auto& [texts, patterns] :
@@ -86,8 +106,9 @@ Result<Condition> Condition::compile(const ArgumentCondition& condition) {
       std::expected<Regex, std::string> strict = Regex::compile(text);
       std::expected<Regex, std::string> loose = Regex::compile(text, Regex::Dot::any);
       if (!strict || !loose) {
-        return fail(Errc::policy_invalid,
-                    text::cat("it is no pattern of RE2: ", strict ? loose.error() : strict.error()));
+        const std::string why = strict ? loose.error() : strict.error();
+        return fail(Errc::policy_invalid, text::cat("'", text::printable(text, 100), "' is no pattern of RE2: ", why),
+                    {}, pattern_remedy(why));
       }
       patterns->push_back({std::move(*strict), std::move(*loose)});
     }
@@ -95,14 +116,16 @@ Result<Condition> Condition::compile(const ArgumentCondition& condition) {
   for (const std::string& text : condition.one_of) {
     const Result<json::Document> document = json::read(text, {.max_bytes = text.size(), .max_depth = 64});
     if (!document) {
-      return fail(Errc::policy_invalid, text::cat("one_of: ", document.error().detail));
+      return fail(Errc::policy_invalid, text::cat("one_of: ", document.error().detail), {},
+                  "list strings in quotes, numbers, true, false and null");
     }
     const json::Value root = document->root();
     Value value{root.kind(), json::canonical(root), {}, {}};
     if (root.is(Kind::string)) {
       value.folded = loosely(root.string());
     } else if (root.is(Kind::number) && !(value.number = exact(root))) {
-      return fail(Errc::policy_invalid, text::cat("one_of: ", kNumberRemedy));
+      return fail(Errc::policy_invalid, text::cat("one_of: ", kNumberRemedy), {},
+                  "list numbers within 2^53 and of at most 15 digits");
     }
     out.one_of_.push_back(std::move(value));
   }
@@ -250,6 +273,7 @@ Finding Condition::check(const json::Value& arguments, const ServerView& view) c
       found = unclear("stands below something that has no members");
     } else if (!place.value) {
       found = text_.forbid || text_.optional ? holds() : fails("is absent");
+      found.reason = "is absent";
     } else {
       found = text_.forbid ? fails("is given") : judge(place.value, view);
     }

@@ -121,6 +121,10 @@ class CallJudge::Run {
   Finding check(const Condition& condition, std::size_t i, std::string_view part) {
     Finding found = condition.check(arguments_, view_);
     say([&] {
+      if (found.outcome == Outcome::holds && !found.reason.empty()) {
+        return text::cat(judge_.place_of(i), ": ", part, " ", text::printable(condition.text().pointer, 256), " ",
+                         found.reason, ", which is allowed");
+      }
       const bool by_text = !condition.text().within.empty() && view_.files != nullptr && !view_.files->follows_links();
       return text::cat(judge_.place_of(i), ": ", part, " ", text::printable(condition.text().pointer, 256), " ",
                        word(found.outcome), found.reason.empty() ? "" : ": ", found.reason,

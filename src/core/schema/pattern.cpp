@@ -219,22 +219,41 @@ class Translator {
   std::string error_ = {};
 };
 
+// Walks over what makes groups and alternatives of a pattern, and over nothing that is escaped or a member of a class.
+struct Outline {
+  std::string_view pattern = {};
+  std::size_t at = 0;     // behind what was found last
+  std::size_t depth = 0;  // of groups that are open there
+
+  // The next of ( ) |; 0 when there is none.
+  char next() {
+    bool in_class = false;
+    while (at < pattern.size()) {
+      const char c = pattern[at++];
+      if (c == '\\') {
+        ++at;
+      } else if (in_class) {
+        in_class = c != ']';
+      } else if (c == '[') {
+        in_class = true;
+      } else if (c == '(') {
+        ++depth;
+        return c;
+      } else if (c == ')' || c == '|') {
+        depth -= c == ')' && depth > 0 ? 1 : 0;
+        return c;
+      }
+    }
+    return 0;
+  }
+};
+
 // Where the group that begins at `from` ends, behind its parenthesis; nothing when it does not.
 std::optional<std::size_t> end_of_group(std::string_view pattern, std::size_t from) {
-  std::size_t depth = 0;
-  bool in_class = false;
-  for (std::size_t i = from; i < pattern.size(); ++i) {
-    const char c = pattern[i];
-    if (c == '\\') {
-      ++i;
-    } else if (in_class) {
-      in_class = c != ']';
-    } else if (c == '[') {
-      in_class = true;
-    } else if (c == '(') {
-      ++depth;
-    } else if (c == ')' && --depth == 0) {
-      return i + 1;
+  Outline outline{pattern, from};
+  while (const char c = outline.next()) {
+    if (c == ')' && outline.depth == 0) {
+      return outline.at;
     }
   }
   return std::nullopt;
@@ -242,21 +261,9 @@ std::optional<std::size_t> end_of_group(std::string_view pattern, std::size_t fr
 
 // A | outside of every group: what stands left of it does not bind what stands right of it.
 bool has_alternatives(std::string_view pattern) {
-  std::size_t depth = 0;
-  bool in_class = false;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    const char c = pattern[i];
-    if (c == '\\') {
-      ++i;
-    } else if (in_class) {
-      in_class = c != ']';
-    } else if (c == '[') {
-      in_class = true;
-    } else if (c == '(') {
-      ++depth;
-    } else if (c == ')' && depth > 0) {
-      --depth;
-    } else if (c == '|' && depth == 0) {
+  Outline outline{pattern};
+  while (const char c = outline.next()) {
+    if (c == '|' && outline.depth == 0) {
       return true;
     }
   }

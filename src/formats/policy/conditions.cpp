@@ -230,7 +230,7 @@ std::vector<ArgumentCondition> read_conditions(Faults& faults, const yaml::Node&
     ArgumentCondition condition = read_condition(faults, member, name);
     if (const auto ready = policy::Condition::compile(condition); !ready) {
       faults.add(member.position, text::cat("the condition on ", quote(member.key), ": ", ready.error().detail),
-                 "write a JSON pointer, /argument or /list/*/member, and patterns of RE2 in quotes");
+                 ready.error().remedy);
       continue;
     }
     check_sense(faults, member, condition);

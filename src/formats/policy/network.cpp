@@ -63,6 +63,15 @@ class Reader {
       return false;
     }
     const std::size_t colon = written->rfind(':');
+    if (written->starts_with('[') || egress::ip_address_from_text(*written)) {
+      // "[2001:db8::1]:443", or an address without its port
+      const std::string_view inside = std::string_view(*written).substr(0, written->find(']'));
+      const bool v6 = inside.find(':') != std::string_view::npos;
+      if (v6) {
+        refuse_v6(node, *written);
+        return false;
+      }
+    }
     if (colon == std::string::npos || written->find(':') != colon) {
       fault(node, text::cat("an item of ", kAllow, " must be host:port, not ", quote(*written)), std::string(kExample));
       return false;
@@ -132,11 +141,17 @@ class Reader {
     return true;
   }
 
+  void refuse_v6(const yaml::Node& node, const std::string& written) {
+    faults_.unsupported(
+        node.position, text::cat(kAllow, " with the IPv6 address ", quote(written)),
+        "inside there is IPv4 alone: name the host, whose IPv6 addresses are connected to from outside; "
+        "one without a name gets one in /etc/hosts of this machine");
+  }
+
   bool read_address(const yaml::Node& node, const std::string& written, policy::HostGrant& grant) {
     const egress::IpAddress address = *egress::ip_address_from_text(written);
     if (address.v6) {
-      faults_.unsupported(node.position, text::cat(kAllow, " with the IPv6 address ", quote(written)),
-                          "name the host; its IPv6 addresses are used");
+      refuse_v6(node, written);
       return false;
     }
     const egress::Scope scope = egress::scope_of(address, {});

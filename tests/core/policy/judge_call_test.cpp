@@ -83,6 +83,27 @@ TEST_CASE("a rule without an action adds its conditions, and matching goes on") 
   CHECK(judge(tools, R"({"path":"much too long for this"})").refusal == Errc::argument_denied);
 }
 
+TEST_CASE("the trace tells an argument that is not there from one that holds") {
+  const Tools tools = tools_of({{.tools = {"t"},
+                                 .action = Action::allow,
+                                 .arguments = {{.pointer = "/path", .optional = true, .max_length = 12},
+                                               {.pointer = "/items/*/path", .optional = true, .max_length = 12},
+                                               {.pointer = "/filename", .forbid = true}}}});
+  const auto lines = [&](const std::string& arguments) {
+    policy::Trace trace;
+    CHECK(judge(tools, arguments, {}, &trace).verdict.action == Action::allow);
+    REQUIRE(trace.size() == 4);
+    return trace;
+  };
+  const policy::Trace absent = lines(R"({"items":[]})");
+  CHECK(absent[0].ends_with("argument /path is absent, which is allowed"));
+  CHECK(absent[1].ends_with("argument /items/*/path is absent, which is allowed"));
+  CHECK(absent[2].ends_with("argument /filename is absent, which is allowed"));
+  const policy::Trace present = lines(R"({"path":"x","items":[{"path":"y"},{}]})");
+  CHECK(present[0].ends_with("argument /path holds"));
+  CHECK(present[1].ends_with("argument /items/*/path holds"));
+}
+
 TEST_CASE("`when` selects a rule by the arguments") {
   const Tools tools = tools_of({{.tools = {"t"}, .when = {mode("delete")}, .action = Action::block},
                                 {.tools = {"t"}, .when = {{.pointer = "/filename"}}, .action = Action::confirm},

@@ -110,3 +110,19 @@ TEST_CASE("a rule behind one that takes all its calls is an error") {
   CHECK(rules("    - {tools: [\"*\"], action: block}\n    - {tools: [t], arguments: {/b: {}}}\n") ==
         "7:7: this rule can never apply: rule 1 (line 6) and those before it take all its tools");
 }
+
+TEST_CASE("what is wrong with a pattern is told with what helps against just that") {
+  const auto whole = [](const std::string& argument) {
+    const auto errors = cordon::formats::check_policy(
+        policy_with("tools: {rules: [{tools: [t], action: allow, arguments: {" + argument + "}}]}\n"), "p");
+    return errors.empty() ? std::string() : errors.front().to_string();
+  };
+  const auto says = [](const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; };
+  CHECK(says(whole("/a: {matches: '(?!x)y'}"), "'(?!x)y' is no pattern of RE2: "));
+  CHECK(says(whole("/a: {matches: '(?!x)y'}"), "no looking ahead and behind"));
+  CHECK(says(whole("/a: {matches: '(a)\\1'}"), "no references back"));
+  CHECK(says(whole("/a: {matches: '[a'}"), "close the bracket"));
+  CHECK(says(whole("/a: {not_matches: ['*.txt']}"), "these are patterns, not globs"));
+  CHECK_FALSE(says(whole("/a: {matches: '[a'}"), "/path"));
+  CHECK(says(whole("path: {matches: x}"), "name the argument as /path, or /list/*/member"));
+}

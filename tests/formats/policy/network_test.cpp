@@ -65,7 +65,7 @@ TEST_CASE("what is no host, port or address says where and why") {
   CHECK(has(fault("\"a.test:65536\""), "no port"));
   CHECK(has(fault("\"a.test:http\""), "no port"));
   CHECK(has(fault("\"a.test:+1\""), "no port"));
-  CHECK(has(fault("\"[::1]:443\""), "must be host:port"));
+  CHECK(has(fault("\"[a.test]:443\""), "no host name"));
   CHECK(has(fault("\"user@a.test:443\""), "no host name: it has a character that no host name has"));
   CHECK(has(fault("\"a.test%00:443\""), "no host name"));
   CHECK(has(fault("\"127.1:443\""), "reads as a number of an address"));
@@ -119,4 +119,16 @@ TEST_CASE("a network is none or allows something") {
     many += (i == 0 ? "\"h" : ", \"h") + std::to_string(i) + ".test:443\"";
   }
   CHECK(has(read("{allow: [" + many + "]}").faults, "251 pairs"));
+}
+
+TEST_CASE("an IPv6 address is refused as what it is, in every spelling") {
+  for (const char* written : {"\"[2001:db8::1]:443\"", "\"2001:db8::1\"", "\"[::1]:80\"",
+                              "{host: \"2001:db8::1\", ports: [443], private: true}"}) {
+    const std::string found = fault(written);
+    CHECK_MESSAGE(has(found, "the IPv6 address "), found);
+    CHECK_MESSAGE(has(found, "not supported by this version"), found);
+    CHECK_MESSAGE(has(found, "name the host"), found);
+  }
+  CHECK(has(fault("\"[10.0.0.1]:80\""), "[10.0.0.1]"));
+  CHECK_FALSE(has(fault("\"[10.0.0.1]:80\""), "IPv6"));
 }
