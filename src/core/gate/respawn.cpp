@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Some servers end on any request that comes before `initialize`, so also when a client asks them for the stateless era.
-// Such a server is started a second time, if the launch keeps a second one ready, and the client never learns of it.
+// Some servers end on any request that comes before `initialize`, so also when a client asks them for the stateless
+// era. Such a server is started a second time, if the launch keeps a second one ready, and the client never learns of
+// it.
 //
 // Only once, and only for an end that follows the probe when nothing else was sent: whatever a server has done, counted
 // or used up in a conversation, it does not get rid of by ending.
@@ -18,8 +19,8 @@ constexpr std::string_view kWhy =
     "the server ends when it is asked server/discover, and it was; it has to be started again and opened with "
     "initialize";
 
-// A limit ended it: of the launch, or of its process, which the kernel tells by these. They come as a status from whoever
-// waited for it inside.
+// A limit ended it: of the launch, or of its process, which the kernel tells by these. They come as a status from
+// whoever waited for it inside.
 bool ended_by_limit(const ExitReport& report) {
   constexpr int kSignalled = 128;
   return report.limited || report.signalled || report.code == kSignalled + SIGKILL ||
