@@ -196,7 +196,8 @@ Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan&
     return std::unexpected(launched.error());
   }
   run::ServerProcess server = process_of(*launched);
-  if (spare != nullptr) {
+  // A trace is of one launch.
+  if (spare != nullptr && !plan.trace) {
     *spare = start_spare(plan, options);  // while the first one is busy with its steps
   }
   if (const Status started = run::wait_until_started(launched->status.get(), kStartTimeoutMs); !started) {

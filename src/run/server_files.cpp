@@ -104,11 +104,12 @@ Status find_root(const std::function<Result<UniqueFd>()>& find_again) {
   if (length != 1) {
     ::_exit(0);
   }
-  const Result<UniqueFd> root = find_again();
+  Result<UniqueFd> root = find_again();
   if (!root) {
     return std::unexpected(root.error());
   }
-  if (::dup2(root->get(), kRootFd) != kRootFd || ::close_range(kRootFd + 1, ~0U, 0) != 0) {
+  // It may have that number already, and stays open.
+  if (::dup2(root->release(), kRootFd) != kRootFd || ::close_range(kRootFd + 1, ~0U, 0) != 0) {
     return broken("dup2");
   }
   return {};

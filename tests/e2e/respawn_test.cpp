@@ -3,9 +3,11 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -229,4 +231,41 @@ TEST_CASE("mcp-cordon killed after a respawn leaves nothing behind") {
     CHECK(fake::wait_gone(fixture.mark(), 500));
     CHECK(fake::now_ms() - began <= 2000);
   }
+}
+
+TEST_CASE("paths are judged in the second server's view") {
+  if (std::getenv("CORDON_TEST_IMAGE") != nullptr) return;  // nobody can look into a container's
+  Fixture fixture;
+  fixture.write_policy(
+      Fixture::kPinned, {},
+      "{tools: [read_file], arguments: {/path: {within: [\"" + fixture.folder() + "/data\"]}}, action: allow}");
+  REQUIRE(fixture.review() == "");
+  const auto peer = fixture.run(kExits);
+  check_probe(*peer);
+  finish_opening(*peer);
+  const auto read = [&](const std::string& id, const std::string& path) {
+    return peer->call(id, "read_file", R"({"path":")" + path + R"("})");
+  };
+  const Json inside = read("2", fixture.granted("hello.txt"));
+  INFO(inside.raw);
+  CHECK(fake::text_of(inside) == "hello from inside\n");
+  // A link that only the view of the running server has.
+  const Json outside = read("3", fixture.granted("../outside/secret.txt"));
+  CHECK(holds(outside.raw, "argument_denied"));
+  CHECK(holds(read("4", "/tmp/x").raw, "argument_denied"));
+}
+
+TEST_CASE("a program that was changed meanwhile is not started once more") {
+  if (std::getenv("CORDON_TEST_IMAGE") != nullptr) return;  // an image does not change
+  Fixture fixture;
+  const std::string server = fixture.own_server();
+  fixture.write_policy(Fixture::kPinned, server);
+  REQUIRE(fixture.review() == "");
+  const auto peer = fixture.run("--exit-on-probe --banner");
+  REQUIRE(peer->wait_stderr("[info] ready"));  // the first launch is over
+  REQUIRE(::chmod(server.c_str(), 0755) == 0);  // moves its time of change
+  check_probe(*peer);
+  CHECK(peer->wait_stderr("changed since the server was started first"));
+  CHECK(e2e::error_type(peer->request("1", "initialize", kInitialize)) == "server_exited");
+  CHECK(peer->wait_exit(2000) == 69);
 }
