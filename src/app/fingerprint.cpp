@@ -70,7 +70,7 @@ void compare_packages(const catalog::PackagePin& reviewed, const catalog::Packag
 
 }  // namespace
 
-Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input) {
+Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input, std::vector<WitnessedFile>* witnessed) {
   catalog::LaunchFingerprint out;
   out.command = input.command;
   const View view{input.mounts, input.cwd, input.search_path};
@@ -88,6 +88,9 @@ Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input) {
     std::ranges::move(named_files(input.command, view), std::back_inserter(files));
   }
   for (const NamedFile& file : files) {
+    if (witnessed != nullptr) {
+      witnessed->push_back({file.outside, witness(file.outside)});
+    }
     const Result<std::string> digest = input.digests.digest(file.outside);
     if (!digest) {
       return std::unexpected(digest.error());

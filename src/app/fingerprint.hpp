@@ -14,6 +14,21 @@
 
 namespace cordon::app {
 
+// Which file it was that was digested. Any write, rename onto it, chmod or link moves its time of change.
+struct FileWitness {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t changed_ns = 0;
+  bool operator==(const FileWitness&) const = default;
+};
+// All zero when there is no such file.
+FileWitness witness(const std::string& path);
+struct WitnessedFile {
+  std::string path = {};  // outside
+  FileWitness as = {};
+};
+
 struct FingerprintInput {
   const policy::Policy& policy;
   std::vector<std::string> command = {};    // launch.command, or the client's where the policy takes it
@@ -27,19 +42,10 @@ struct FingerprintInput {
   catalog::PackagePin package = {};  // with launch.source
 };
 
-// `files` holds what named_files and interpreters find.
-Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input);
-
-// Which file it was that was digested. Any write, rename onto it, chmod or link moves its time of change.
-struct FileWitness {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::uint64_t size = 0;
-  std::int64_t changed_ns = 0;
-  bool operator==(const FileWitness&) const = default;
-};
-// All zero when there is no such file.
-FileWitness witness(const std::string& path);
+// `files` holds what named_files and interpreters find. `witnessed` gets each of these as it was before it was
+// digested.
+Result<catalog::LaunchFingerprint> fingerprint(const FingerprintInput& input,
+                                               std::vector<WitnessedFile>* witnessed = nullptr);
 
 // One line per difference, each fit for a person; empty when both are equal.
 std::vector<std::string> launch_differences(const catalog::LaunchFingerprint& reviewed,

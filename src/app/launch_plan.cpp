@@ -442,7 +442,8 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
   Result<catalog::LaunchFingerprint> print = fingerprint(
       {policy, *command, out.spec.executable, out.spec.mounts, DigestCache(request.caller.state_folder() + "/digests"),
        out.spec.cwd, search_path, image ? sandbox::image_digest(out.spec.image.reference).value_or("") : std::string(),
-       out.spec.argv, out.package});
+       out.spec.argv, out.package},
+      &out.files);
   if (!print) {
     return std::unexpected(print.error());
   }

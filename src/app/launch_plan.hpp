@@ -48,6 +48,7 @@ struct PreparedLaunch {
   sandbox::LaunchSpec spec = {};
   catalog::LaunchFingerprint fingerprint = {};
   FileWitness executable = {};                      // as it was before it was digested
+  std::vector<WitnessedFile> files = {};            // the same of what else the command runs
   std::vector<NamedSecret> secrets = {};            // values that must not be written anywhere
   std::vector<std::string> environment_names = {};  // of all that the server gets
   std::vector<std::string> program_folders = {};    // of a package, for PATH

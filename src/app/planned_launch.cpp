@@ -49,6 +49,10 @@ Result<UniqueFd> open_stderr_file(const Caller& caller, const std::string& serve
   return file;
 }
 
+std::unexpected<Error> changed_since_then(const std::string& path) {
+  return fail(Errc::launch_changed, "changed since the server was started first", text::printable(path));
+}
+
 std::unexpected<Error> changed_under_us(const PlannedLaunch& planned) {
   return fail(Errc::launch_changed, "the program changed while it was being started", planned.prepared.spec.executable,
               "try again once its installation is complete");
@@ -125,28 +129,71 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
   return PlannedLaunch{std::move(*prepared), std::move(*plan), std::move(gaps)};
 }
 
-Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan& plan, int trace_fd) {
+namespace {
+
+run::ServerProcess process_of(sandbox::Launched& launched) {
+  return {launched.pid,
+          std::move(launched.server_in),
+          std::move(launched.server_out),
+          std::move(launched.server_err),
+          std::move(launched.lifeline),
+          std::move(launched.notes),
+          {}};
+}
+
+// Nothing when the machine has no room for it: the session can do without.
+std::optional<run::SpareServer> start_spare(const sandbox::Plan& plan, sandbox::LaunchOptions options) {
+  options.spare = true;
+  Result<sandbox::Launched> launched = sandbox::launch(plan, options);
+  if (!launched) {
+    return std::nullopt;
+  }
+  run::SpareServer spare;
+  spare.process = process_of(*launched);
+  spare.status = std::move(launched->status);
+  spare.handover = std::move(launched->handover);
+  spare.running = [&plan](const UniqueFd& handover) { return sandbox::receive_sockets(plan, handover); };
+  return spare;
+}
+
+// A spare that is told to start does so with what was checked when the first one was.
+Status same_files(const PlannedLaunch& planned) {
+  const PreparedLaunch& prepared = planned.prepared;
+  if (prepared.executable != FileWitness{} && witness(prepared.spec.executable) != prepared.executable) {
+    return changed_since_then(prepared.spec.executable);
+  }
+  for (const WitnessedFile& file : prepared.files) {
+    if (witness(file.path) != file.as) {
+      return changed_since_then(file.path);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan& plan, int trace_fd,
+                                      std::optional<run::SpareServer>* spare) {
   const std::string helper = caller.stage_path();
   // It decides what the server is held by, so it is judged like a policy.
   if (const Result<run::OpenedFile> trusted = run::open_trusted(helper, {.max_bytes = kMaxHelperBytes}); !trusted) {
     return std::unexpected(trusted.error());
   }
-  Result<sandbox::Launched> launched = sandbox::launch(plan, {.trace_fd = trace_fd, .stage_path = helper});
+  const sandbox::LaunchOptions options = {.trace_fd = trace_fd, .stage_path = helper};
+  Result<sandbox::Launched> launched = sandbox::launch(plan, options);
   if (!launched) {
     return std::unexpected(launched.error());
   }
-  run::ServerProcess server{launched->pid,
-                            std::move(launched->server_in),
-                            std::move(launched->server_out),
-                            std::move(launched->server_err),
-                            std::move(launched->lifeline),
-                            std::move(launched->notes),
-                            {}};
+  run::ServerProcess server = process_of(*launched);
+  // A trace is of one launch.
+  if (spare != nullptr && !plan.trace) {
+    *spare = start_spare(plan, options);  // while the first one is busy with its steps
+  }
   if (const Status started = run::wait_until_started(launched->status.get(), kStartTimeoutMs); !started) {
     end(server.pid, server.lifeline);
     return std::unexpected(sandbox::error_from_status(started.error().detail, plan.backend));
   }
-  Result<egress::Sockets> sockets = sandbox::receive_sockets(plan, *launched);
+  Result<egress::Sockets> sockets = sandbox::receive_sockets(plan, launched->handover);
   if (!sockets) {
     end(server.pid, server.lifeline);
     return std::unexpected(sockets.error());
@@ -155,15 +202,26 @@ Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan&
   return server;
 }
 
-Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned, int trace_fd) {
+Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned, int trace_fd,
+                                        std::optional<run::SpareServer>* spare) {
   const FileWitness& digested = planned.prepared.executable;
   if (sandbox::FileIdentity{digested.device, digested.inode} != planned.plan.executable_identity) {
     return changed_under_us(planned);
   }
-  Result<run::ServerProcess> server = start_plan(caller, planned.plan, trace_fd);
+  Result<run::ServerProcess> server = start_plan(caller, planned.plan, trace_fd, spare);
   if (server && witness(planned.prepared.spec.executable) != digested) {
     end(server->pid, server->lifeline);
     return changed_under_us(planned);
+  }
+  if (server && spare != nullptr && *spare) {
+    (*spare)->admit = [&planned] { return same_files(planned); };
+    (*spare)->running = [&planned](const UniqueFd& handover) -> Result<egress::Sockets> {
+      // Once more, as after the first start: what runs is what was digested.
+      if (Status same = same_files(planned); !same) {
+        return std::unexpected(same.error());
+      }
+      return sandbox::receive_sockets(planned.plan, handover);
+    };
   }
   return server;
 }
@@ -173,11 +231,12 @@ void end_server(run::ServerProcess& server) {
   server = {};
 }
 
-Status confine_for_session(const sandbox::Plan& plan, pid_t child) {
+Status confine_for_session(const sandbox::Plan& plan, pid_t child, pid_t spare) {
   sandbox::OwnNeeds needs;
   // Where neither the kernel nor two guards end what the server leaves behind, we have to.
   needs.signals = plan.own_namespaces || plan.shared_host ? sandbox::Signals::child : sandbox::Signals::anybody;
   needs.child = child;
+  needs.spare = spare;
   if (plan.switch_user) {
     needs.become = sandbox::Identity{plan.uid, plan.gid};
   }

@@ -44,17 +44,20 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request);
 // Starts the plan and waits until the server's program runs. The program that runs is the one that was digested: the
 // stage executes the planned file alone, and the file must not have changed since. unsupported_isolation,
 // launch_failed, launch_changed, file_untrusted for our helper.
-// `trace_fd`: for a plan that is traced.
-Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned, int trace_fd = -1);
+// `trace_fd`: for a plan that is traced. `spare`: gets a second launch of the same plan, which waits, where one can be
+// had; `planned` must outlive it.
+Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned, int trace_fd = -1,
+                                        std::optional<run::SpareServer>* spare = nullptr);
 
 // Ends what was started, for a launch that goes no further.
 void end_server(run::ServerProcess& server);
 // The bare act, for plans whose program is our own choice.
-Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan& plan, int trace_fd = -1);
+Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan& plan, int trace_fd = -1,
+                                      std::optional<run::SpareServer>* spare = nullptr);
 
 // For run::ProxyConfig::before_first_byte: our own process gives up what it does not need for a session with the server
-// that was started as `child` (docs/isolation.md). unsupported_isolation, internal.
-Status confine_for_session(const sandbox::Plan& plan, pid_t child);
+// that was started as `child`, and the one that waits as `spare` (docs/isolation.md). unsupported_isolation, internal.
+Status confine_for_session(const sandbox::Plan& plan, pid_t child, pid_t spare = -1);
 // For run::ProxyConfig::egress; takes the sockets out of `server`. Nothing where the plan has no hosts.
 std::optional<run::EgressConfig> egress_config(const sandbox::Plan& plan, const std::string& policy_file,
                                                run::ServerProcess& server);

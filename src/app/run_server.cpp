@@ -80,6 +80,7 @@ class RunCase {
   std::optional<run::ApprovalDesk> approvals_ = {};
   std::optional<TraceSession> trace_ = {};
   run::ServerProcess server_ = {};
+  std::optional<run::SpareServer> spare_ = {};  // for one that ends when it is probed
   std::optional<run::ServerFiles> files_ = {};  // for rules that judge paths
   bool unconfined_ = false;                     // our own process could not be confined, so that the server was ended
 };
@@ -196,7 +197,7 @@ Status RunCase::start() {
   if (Status listening = begin_trace(trace_name); !listening) {
     return listening;
   }
-  Result<run::ServerProcess> server = start_server(request_.caller, *planned_, trace_ ? trace_->pipe() : -1);
+  Result<run::ServerProcess> server = start_server(request_.caller, *planned_, trace_ ? trace_->pipe() : -1, &spare_);
   if (!server) {
     if (trace_) {
       trace_->abandon();
@@ -208,12 +209,23 @@ Status RunCase::start() {
     trace_->let_go();
   }
   server_ = std::move(*server);
-  Result<std::optional<run::ServerFiles>> files = look_into(loaded_->policy, request_.caller, planned_->plan, server_);
+  Result<std::optional<run::ServerFiles>> files =
+      look_into(loaded_->policy, request_.caller, planned_->plan, server_.pid, spare_ ? spare_->process.pid : -1);
   if (!files) {
     end_server(server_);
     return std::unexpected(files.error());
   }
   files_ = std::move(*files);
+  if (spare_ && files_) {
+    spare_->running = [this,
+                       sockets = std::move(spare_->running)](const UniqueFd& handover) -> Result<egress::Sockets> {
+      if (Status looks = files_->look_again(); !looks) {
+        return std::unexpected(looks.error());
+      }
+      return sockets(handover);
+    };
+    spare_->dropped = [this] { files_->settle(); };
+  }
   return {};
 }
 
@@ -241,6 +253,7 @@ gate::SessionConfig RunCase::session_config(const std::optional<Error>& failure)
   if (failure) {
     config.launch_failure = failure;
   } else {
+    config.can_respawn = spare_.has_value();
     config.snapshot = std::move(snapshot_.snapshot);
     config.secrets = planned_->prepared.secrets;
     config.known_values = known_values(loaded_->policy, planned_->prepared);
@@ -285,6 +298,7 @@ Result<int> RunCase::talk(const std::optional<Error>& failure, run::Log& log) {
     record_refusal(*failure);
     log.notice(text::printable(text::cat(name(failure->code), ": ", failure->to_string()), 8192), run::monotonic_now());
     server_ = {};
+    spare_.reset();
   }
   gate::Session session(session_config(failure));
   run::EngineOf<gate::Session> engine(session);
@@ -298,13 +312,14 @@ Result<int> RunCase::talk(const std::optional<Error>& failure, run::Log& log) {
   proxy.client_out = request_.client_out;
   proxy.approvals = approvals_ && !failure ? &*approvals_ : nullptr;
   const pid_t child = server_.pid;
+  const pid_t spare = spare_ ? spare_->process.pid : -1;
   proxy.before_first_byte = [&]() -> Status {
     if (failure) {
       // Nothing of a server is read, and what was tried already may stand in the way of trying it again.
       [[maybe_unused]] const Status best_effort = confine_without_server();
       return {};
     }
-    const Status confined = confine_for_session(planned_->plan, child);
+    const Status confined = confine_for_session(planned_->plan, child, spare);
     unconfined_ = !confined;
     return confined;
   };
@@ -312,6 +327,7 @@ Result<int> RunCase::talk(const std::optional<Error>& failure, run::Log& log) {
     proxy.egress = egress_config(planned_->plan, loaded_->location.path, server_);
   }
   proxy.server = std::move(server_);
+  proxy.spare = std::exchange(spare_, std::nullopt);
   std::optional<ServerWords> words;
   if (!failure) {
     words.emplace(server_words(request_.caller, *loaded_, *planned_, log));

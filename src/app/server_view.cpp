@@ -27,7 +27,7 @@ Status admit_path_rules(const policy::Policy& policy, const sandbox::Plan& plan)
 }
 
 Result<std::optional<run::ServerFiles>> look_into(const policy::Policy& policy, const Caller& caller,
-                                                  const sandbox::Plan& plan, const run::ServerProcess& server) {
+                                                  const sandbox::Plan& plan, pid_t server, pid_t spare) {
   if (!policy::looks_at_paths(policy.tools)) {
     return std::nullopt;
   }
@@ -39,11 +39,14 @@ Result<std::optional<run::ServerFiles>> look_into(const policy::Policy& policy, 
         own.push_back(*key);
       }
     }
-    Result<UniqueFd> root = run::open_server_root(server.pid, own);
+    Result<UniqueFd> root = run::open_server_root(server, own);
     if (!root) {
       return std::unexpected(root.error());
     }
     config.root = std::move(*root);
+    if (spare > 0) {
+      config.find_again = [spare, own] { return run::open_server_root(spare, own); };
+    }
   } else {
     config.root = UniqueFd(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
   }

@@ -72,8 +72,12 @@ Status wait_until_started(int status_fd, std::int64_t timeout_ms) {
     }
     said.append(buffer.data(), std::min(static_cast<std::size_t>(count), kMaxStatusBytes - said.size()));
   }
+  return start_outcome(said);
+}
+
+Status start_outcome(std::string_view said) {
   while (said.ends_with('\n')) {
-    said.pop_back();
+    said.remove_suffix(1);
   }
   return said.empty() ? Status() : fail(Errc::launch_failed, text::printable(said), "launch");
 }
@@ -121,8 +125,20 @@ void Child::reap() {
     if (pid == pid_ && running_) {
       running_ = false;
       exited_(report_of(status));
+    } else if (pid == spare_) {
+      spare_ = -1;
     }
   }
+}
+
+bool Child::replace(UniqueFd lifeline) {
+  if (running_ || spare_ < 0) {
+    return false;
+  }
+  pid_ = std::exchange(spare_, -1);
+  lifeline_ = std::move(lifeline);
+  running_ = true;
+  return true;
 }
 
 void Child::send(int number) {

@@ -29,6 +29,23 @@ struct ServerProcess {
   egress::Sockets sockets = {};  // of the hosts that it may reach
 };
 
+// A second launch of the same plan that waits, with its pipes (sandbox::LaunchOptions::spare). What is called here runs
+// when our own process has given up its privileges.
+struct SpareServer {
+  ServerProcess process = {};  // without sockets
+  UniqueFd status = {};
+  UniqueFd handover = {};  // where the sockets of its hosts come, if it has some
+  // Before it is begun: is everything as it was when the first one was started?
+  std::function<Status()> admit = {};
+  // Once its server runs, before anything of that is read; with the sockets of its hosts.
+  std::function<Result<egress::Sockets>(const UniqueFd& handover)> running = {};
+  // It will not be needed.
+  std::function<void()> dropped = {};
+};
+
+// What a status pipe said, as wait_until_started tells it.
+Status start_outcome(std::string_view said);
+
 // Waits until the other end of a status pipe is closed. launch_failed with the text when something was written to it
 // ("step: detail"), or when it takes longer than `timeout_ms`.
 Status wait_until_started(int status_fd, std::int64_t timeout_ms);
@@ -47,6 +64,10 @@ class Child {
 
   // Reports an exit that happened before the watch began.
   void start();
+  // Another child of ours that may become the watched one.
+  void expect(pid_t spare) { spare_ = spare; }
+  // It does, after the exit of the first. False when it is gone already.
+  bool replace(UniqueFd lifeline);
   bool running() const { return running_; }
 
   void terminate();  // SIGTERM to it and its process group, if it leads one
@@ -59,6 +80,7 @@ class Child {
   void send(int number);
 
   pid_t pid_;
+  pid_t spare_ = -1;
   UniqueFd lifeline_;
   UniqueFd children_;  // the kernel's list of them
   std::function<void(gate::ExitReport)> exited_;

@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.hpp"
+
 namespace cordon::run {
 namespace {
 
@@ -68,6 +70,7 @@ Result<int> Conversation::run() {
 }
 
 void Conversation::abandon() {
+  drop_spare();
   if (egress_) {
     egress_->close();
   }
@@ -111,6 +114,7 @@ void Conversation::server_end() {
 void Conversation::server_exit(gate::ExitReport report) {
   for (const std::string& line : notes_ ? read_notes(notes_.get()) : std::vector<std::string>()) {
     log_.notice(line, now());
+    report.limited = true;
   }
   exit_ = report;
   if (config_.server_exited) {
@@ -202,6 +206,14 @@ bool Conversation::carry_out(gate::Action& action) {
                           }
                           return true;
                         },
+                        [&](gate::Respawn&) {
+                          respawn();
+                          return true;
+                        },
+                        [&](gate::DropSpare&) {
+                          drop_spare();
+                          return true;
+                        },
                         [&](gate::Stop& over) {
                           stop(over.exit_status);
                           return true;
@@ -256,6 +268,7 @@ bool Conversation::egress_record(std::string_view body) {
 
 void Conversation::stop(int exit_status) {
   status_ = exit_status;
+  drop_spare();
   if (egress_) {
     egress_->close();
   }
@@ -301,7 +314,12 @@ bool Conversation::next_event() {
     take_earlier(drain_until_, now() + config_.drain_ms);
     return true;
   }
-  if (exit_ && server_ended_) {
+  if (respawned_) {
+    const Status how = *std::exchange(respawned_, std::nullopt);
+    act(engine_.respawned(how, now()));
+    return true;
+  }
+  if (exit_ && server_ended_ && !starting_) {
     const gate::ExitReport report = *std::exchange(exit_, std::nullopt);
     act(engine_.exited(report, now()));
     return true;
@@ -317,7 +335,7 @@ void Conversation::balance() {
          too_long(to_server, config_.queue_bytes, client_held_) ||
              too_long(to_client, config_.max_queue_bytes, client_held_));
   }
-  if (server_out_) {
+  if (server_out_ && !starting_) {
     hold(*server_out_, server_held_,
          too_long(to_client, config_.queue_bytes, server_held_) ||
              too_long(to_server, config_.max_queue_bytes, server_held_));
@@ -368,7 +386,14 @@ void Conversation::expire() {
     client_in_->close();
     end_client();
   }
-  if (!status_ && passed(drain_until_)) {
+  if (!status_ && passed(spare_until_)) {
+    drop_spare();
+  }
+  if (!status_ && passed(start_until_)) {
+    start_said_ = text::cat("it was not set up within ", config_.start_ms, " ms");
+    spare_started();
+  }
+  if (!status_ && !starting_ && passed(drain_until_)) {
     drain_until_.reset();
     if (server_held_ && !client_ended_) {
       drain_until_ = now() + config_.drain_ms;  // the client takes its time; that is not the server's silence
@@ -390,7 +415,8 @@ void Conversation::arm() {
     take_earlier(next, engine_.next_deadline());
     take_earlier(next, records_failed_ ? std::nullopt : records_.next_deadline());
     take_earlier(next, egress_failed_ ? std::optional(now()) : egress_ ? egress_->next_deadline() : std::nullopt);
-    take_earlier(next, drain_until_);
+    take_earlier(next, starting_ ? start_until_ : drain_until_);
+    take_earlier(next, spare_until_);
     take_earlier(next, approvals_at_);
     take_earlier(next, hangup_until_);
   } else {

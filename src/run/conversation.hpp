@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -41,6 +42,16 @@ class Conversation {
   bool egress_record(std::string_view body);
   void stop(int exit_status);
 
+  Status connect_server(ServerProcess& server);
+  EgressOutput egress_output();
+
+  // respawn.cpp
+  void respawn();
+  Status begin_spare();
+  void spare_started();
+  Status spare_runs();
+  void drop_spare();
+
   void end_client();
   void end_server();
   bool next_event();
@@ -70,6 +81,17 @@ class Conversation {
   std::unique_ptr<Child> child_ = {};
   std::unique_ptr<EgressBroker> egress_ = {};
 
+  std::optional<SpareServer> spare_ = {};
+  std::unique_ptr<Source> status_of_start_ = {};  // of the spare, once it was begun
+  std::string start_said_ = {};
+  bool starting_ = false;                 // what comes of the spare waits until its server runs
+  std::optional<Status> respawned_ = {};  // until the engine knows
+  // Of the first server: an event of theirs may be what led here. Its stderr may still have something to say.
+  std::unique_ptr<Sink> old_in_ = {};
+  std::unique_ptr<Source> old_out_ = {};
+  std::unique_ptr<Source> old_err_ = {};
+  std::unique_ptr<EgressBroker> old_egress_ = {};
+
   bool client_ended_ = false;  // the engine knows
   bool server_ended_ = false;
   bool server_deaf_ = false;  // its stdin is closed on its side
@@ -86,6 +108,8 @@ class Conversation {
   std::optional<Instant> hangup_until_ = {};  // reading from a client that hung up while it was held
   std::optional<Instant> limit_ = {};         // all of it
   std::optional<Instant> flush_until_ = {};   // after the end: writing to the client
+  std::optional<Instant> spare_until_ = {};   // it is kept
+  std::optional<Instant> start_until_ = {};   // it may take to start
   std::optional<Instant> approvals_at_ = {};  // when decisions are looked for
   std::optional<Instant> reap_until_ = {};    // after the end: the exit of the server
   std::optional<Instant> errors_until_ = {};  // after the end: the last lines of its stderr

@@ -62,10 +62,24 @@ EgressBroker::EgressBroker(Loop& loop, EgressConfig config, EgressOutput output)
                 dead_greetings_.clear();
               }),
       retry_(loop, [this] { answer_again(); }) {
-  config_.limits.connections = fitting(config_.limits.connections);
+  if (!config_.limits_fit) {
+    config_.limits.connections = fitting(config_.limits.connections);
+  }
 }
 
 EgressBroker::~EgressBroker() { close(); }
+
+EgressConfig EgressBroker::again(egress::Sockets sockets) const {
+  EgressConfig out;
+  out.rules = config_.rules;
+  out.doors = config_.doors;
+  out.sockets = std::move(sockets);
+  out.policy_file = config_.policy_file;
+  out.limits = config_.limits;
+  out.limits_fit = true;
+  out.resolver = config_.resolver;
+  return out;
+}
 
 Status EgressBroker::start() {
   egress::Sockets& sockets = config_.sockets;

@@ -26,6 +26,7 @@ struct EgressConfig {
   egress::Sockets sockets = {};
   std::string policy_file = {};  // for what is said to a person
   EgressLimits limits = {};
+  bool limits_fit = false;  // they were held against those of the process, which can no longer be asked for
   // In place of the system's, for tests.
   std::function<std::unique_ptr<Resolver>(Loop&)> resolver = {};
 };
@@ -41,6 +42,8 @@ class EgressBroker {
   // Ends every connection and answers nothing more. The log is flushed.
   void close();
   std::size_t connections() const { return links_.size(); }
+  // For one that takes the place of this, with the sockets of another namespace.
+  EgressConfig again(egress::Sockets sockets) const;
   // When flush() is due.
   std::optional<Instant> next_deadline() const { return log_.next_deadline(); }
   bool flush() { return log_.flush(); }

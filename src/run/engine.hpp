@@ -19,6 +19,8 @@ class Engine {
   virtual gate::Actions feed(gate::Side from, std::string_view bytes, Instant now) = 0;
   virtual gate::Actions end(gate::Side from, Instant now) = 0;
   virtual gate::Actions exited(gate::ExitReport report, Instant now) = 0;
+  // The second server runs, or why it does not.
+  virtual gate::Actions respawned(const Status&, Instant) { return {}; }
   virtual gate::Actions terminate(Instant now) = 0;
   virtual gate::Actions audit_failed(Instant now) = 0;
   // A decision of a person on another terminal.
@@ -56,6 +58,13 @@ class EngineOf final : public Engine {
     }
   }
   gate::Actions exited(gate::ExitReport report, Instant now) override { return core_.exited(report, now); }
+  gate::Actions respawned(const Status& how, Instant now) override {
+    if constexpr (requires { core_.respawned(how, now); }) {
+      return core_.respawned(how, now);
+    } else {
+      return {};
+    }
+  }
   gate::Actions terminate(Instant now) override {
     if constexpr (requires { core_.terminate(now); }) {
       return core_.terminate(now);

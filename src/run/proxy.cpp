@@ -32,10 +32,31 @@ Status Conversation::connect(ProxyConfig& config) {
   if (config.client_out >= 0) {
     client_out_ = std::make_unique<Sink>(*loop_, Endpoint::shared_writer(config.client_out), [this] { settle(); });
   }
-  ServerProcess& server = config.server;
-  if (server.pid < 0) {
+  if (config.server.pid < 0) {
     return {};
   }
+  if (Status connected = connect_server(config.server); !connected) {
+    return connected;
+  }
+  if (config.egress) {
+    egress_ = std::make_unique<EgressBroker>(*loop_, std::move(*config.egress), egress_output());
+  }
+  child_ = std::make_unique<Child>(*loop_, config.server.pid, std::move(config.server.lifeline),
+                                   [this](gate::ExitReport report) { server_exit(report); });
+  if (config.spare) {
+    spare_ = std::exchange(config.spare, std::nullopt);
+    child_->expect(spare_->process.pid);
+    spare_until_ = now() + config_.spare_ms;
+  }
+  return {};
+}
+
+EgressOutput Conversation::egress_output() {
+  return {[this](std::string_view body) { return egress_record(body); },
+          [this](std::string_view line) { log_.notice(line, now()); }};
+}
+
+Status Conversation::connect_server(ServerProcess& server) {
   auto in = Endpoint::own(std::move(server.in));
   auto out = Endpoint::own(std::move(server.out));
   auto err = Endpoint::own(std::move(server.err));
@@ -57,13 +78,6 @@ Status Conversation::connect(ProxyConfig& config) {
                                                         },
                                                         [] {}});
   notes_ = std::move(server.notes);
-  if (config.egress) {
-    egress_ = std::make_unique<EgressBroker>(*loop_, std::move(*config.egress),
-                                             EgressOutput{[this](std::string_view body) { return egress_record(body); },
-                                                          [this](std::string_view line) { log_.notice(line, now()); }});
-  }
-  child_ = std::make_unique<Child>(*loop_, server.pid, std::move(server.lifeline),
-                                   [this](gate::ExitReport report) { server_exit(report); });
   return {};
 }
 

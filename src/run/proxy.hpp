@@ -26,6 +26,8 @@ struct ProxyConfig {
   int client_in = -1;  // borrowed; -1: there is no client
   int client_out = -1;
   ServerProcess server = {};
+  // For a server that ends when it is probed; of the first one nothing is left when it is begun.
+  std::optional<SpareServer> spare = {};
   // The hosts that the server may reach, and the sockets through which it asks for them.
   std::optional<EgressConfig> egress = {};
   // Where calls wait for a person on another terminal; borrowed.
@@ -35,6 +37,9 @@ struct ProxyConfig {
   std::function<Status()> before_first_byte = {};
   // Told how the server ended, when that comes to light.
   std::function<void(gate::ExitReport)> server_exited = {};
+  // How long a spare is kept while the client says nothing, and how long its start may take.
+  std::int64_t spare_ms = 60'000;
+  std::int64_t start_ms = 20'000;
   std::size_t queue_bytes = 1'000'000;
   std::size_t max_queue_bytes = 16'000'000;
 

@@ -75,29 +75,57 @@ Answer answer_to(std::string_view question) {
   }
 }
 
-// Nothing but the two of its own: not the server's pipes, whose end somebody waits for, nor the log.
+// Nothing but its own: not the server's pipes, whose end somebody waits for, nor the log. Without a root it gets one
+// later.
 bool keep_only(int questions, int root) {
   const UniqueFd high_questions(::fcntl(questions, F_DUPFD_CLOEXEC, 100));
-  const UniqueFd high_root(::fcntl(root, F_DUPFD_CLOEXEC, 100));
+  const UniqueFd high_root(root < 0 ? -1 : ::fcntl(root, F_DUPFD_CLOEXEC, 100));
   const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::dup2(nothing.get(), fd) < 0) {
       return false;
     }
   }
-  return high_questions && high_root && ::dup2(high_questions.get(), kQuestionsFd) == kQuestionsFd &&
-         ::dup2(high_root.get(), kRootFd) == kRootFd && ::close_range(kRootFd + 1, ~0U, 0) == 0;
+  if (!high_questions || ::dup2(high_questions.get(), kQuestionsFd) != kQuestionsFd) {
+    return false;
+  }
+  if (root < 0) {
+    return ::close_range(kQuestionsFd + 1, ~0U, 0) == 0;
+  }
+  return high_root && ::dup2(high_root.get(), kRootFd) == kRootFd && ::close_range(kRootFd + 1, ~0U, 0) == 0;
 }
 
-[[noreturn]] void be_the_looker(int questions, int root, const std::optional<sandbox::Identity>& become) {
-  // 'r' when it is ready, else why not.
-  std::string word = "r";
+// Until the second server runs; the process ends when there is none.
+Status find_root(const std::function<Result<UniqueFd>()>& find_again) {
+  char word = 0;
+  ssize_t length = 0;
+  while ((length = ::read(kQuestionsFd, &word, 1)) < 0 && errno == EINTR) {
+  }
+  if (length != 1) {
+    ::_exit(0);
+  }
+  Result<UniqueFd> root = find_again();
+  if (!root) {
+    return std::unexpected(root.error());
+  }
+  // It may have that number already, and stays open.
+  if (::dup2(root->release(), kRootFd) != kRootFd || ::close_range(kRootFd + 1, ~0U, 0) != 0) {
+    return broken("dup2");
+  }
+  return {};
+}
+
+// `root`: -1 for the one that waits.
+[[noreturn]] void be_the_looker(int questions, int root, const ServerFiles::Config& config) {
   if (!keep_only(questions, root)) {
     ::_exit(1);
   }
-  if (const Status confined = sandbox::confine_looker(become); !confined) {
-    word = text::cat('f', confined.error().to_string());
+  Status ready = root < 0 ? find_root(config.find_again) : Status();
+  if (ready) {
+    ready = sandbox::confine_looker(config.become);
   }
+  // 'r' when it is ready, else why not.
+  const std::string word = ready ? "r" : text::cat('f', ready.error().to_string());
   if (::write(kQuestionsFd, word.data(), word.size()) < 0 || word.front() != 'r') {
     ::_exit(1);
   }
@@ -117,6 +145,19 @@ std::vector<pid_t> children_of(pid_t pid) {
     }
   }
   return out;
+}
+
+Status hear_ready(const UniqueFd& questions, int timeout_ms) {
+  pollfd ready{questions.get(), POLLIN, 0};
+  std::array<char, 1024> word = {};
+  const ssize_t length = ::poll(&ready, 1, timeout_ms) == 1 ? ::read(questions.get(), word.data(), word.size()) : 0;
+  if (length <= 0 || word.front() != 'r') {
+    return fail(Errc::internal,
+                length <= 1 ? std::string("the process that looks could not be started")
+                            : text::printable({word.data() + 1, static_cast<std::size_t>(length) - 1}),
+                "looking into the server's files");
+  }
+  return {};
 }
 
 }  // namespace
@@ -144,37 +185,55 @@ Result<UniqueFd> open_server_root(pid_t child, const std::vector<FileKey>& own) 
 }
 
 Result<ServerFiles> ServerFiles::start(Config config) {
-  std::array<int, 2> ends = {-1, -1};
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return broken("socketpair");
+  std::array<UniqueFd, 2> ours;
+  std::array<UniqueFd, 2> theirs;
+  const std::size_t count = config.find_again ? 2 : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::array<int, 2> ends = {-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+      return broken("socketpair");
+    }
+    ours[i] = UniqueFd(ends[0]);
+    theirs[i] = UniqueFd(ends[1]);
   }
-  UniqueFd ours(ends[0]);
-  UniqueFd theirs(ends[1]);
   const pid_t between = ::fork();
   if (between == 0) {
-    // Nobody waits for it: it is the child of one that is gone, and ends when we do.
-    if (::setsid() < 0 || ::fork() != 0) {
+    // Nobody waits for them: they are children of one that is gone, and end when we do.
+    if (::setsid() < 0) {
       ::_exit(0);
     }
-    be_the_looker(theirs.get(), config.root.get(), config.become);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (::fork() == 0) {
+        be_the_looker(theirs[i].get(), i == 0 ? config.root.get() : -1, config);
+      }
+    }
+    ::_exit(0);
   }
   if (between < 0) {
     return broken("fork");
   }
   while (::waitpid(between, nullptr, 0) < 0 && errno == EINTR) {
   }
-  theirs.reset();
-  pollfd ready{ours.get(), POLLIN, 0};
-  std::array<char, 1024> word = {};
+  theirs = {};
   constexpr int kStartMs = 10'000;
-  const ssize_t length = ::poll(&ready, 1, kStartMs) == 1 ? ::read(ours.get(), word.data(), word.size()) : 0;
-  if (length <= 0 || word.front() != 'r') {
-    return fail(Errc::internal,
-                length <= 1 ? std::string("the process that looks could not be started")
-                            : text::printable({word.data() + 1, static_cast<std::size_t>(length) - 1}),
-                "looking into the server's files");
+  if (const Status ready = hear_ready(ours[0], kStartMs); !ready) {
+    return std::unexpected(ready.error());
   }
-  return ServerFiles(std::move(ours), config.answer_timeout_ms);
+  return ServerFiles(std::move(ours[0]), std::move(ours[1]), config);
+}
+
+Status ServerFiles::look_again() {
+  if (!moves_) {
+    return {};
+  }
+  // The first root is that of a view which is gone, and would be answered from wrongly.
+  questions_ = std::exchange(later_, UniqueFd());
+  Status ready = !questions_ || ::write(questions_.get(), "g", 1) != 1 ? Status(broken("the process that looks again"))
+                                                                       : hear_ready(questions_, timeout_ms_);
+  if (!ready) {
+    questions_.reset();
+  }
+  return ready;
 }
 
 Answer ServerFiles::ask(const std::string& question) {

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +48,9 @@ class ServerFiles final : public policy::PathJudge {
     UniqueFd root = {};                            // O_PATH
     std::optional<sandbox::Identity> become = {};  // started by root: the server's
     int answer_timeout_ms = 2'000;                 // of one question; after one that takes longer none is answered
+    // The root of a second server, when that takes the place of the first: called in a process that waits for it with
+    // the rights that we have now. None: the root stays the same.
+    std::function<Result<UniqueFd>()> find_again = {};
   };
   // Call it while the process has one thread. unsupported_isolation, internal.
   static Result<ServerFiles> start(Config config);
@@ -55,12 +59,22 @@ class ServerFiles final : public policy::PathJudge {
   Answer exists(const std::string& path) override;
   bool follows_links() const override { return true; }
 
+  // The second server runs. After an error no question is answered any more.
+  Status look_again();
+  // There will be none: the process that waits for it ends.
+  void settle() { later_.reset(); }
+
  private:
-  explicit ServerFiles(UniqueFd questions, int timeout_ms)
-      : questions_(std::move(questions)), timeout_ms_(timeout_ms) {}
+  ServerFiles(UniqueFd questions, UniqueFd later, const Config& config)
+      : questions_(std::move(questions)),
+        later_(std::move(later)),
+        moves_(config.find_again != nullptr),
+        timeout_ms_(config.answer_timeout_ms) {}
   Answer ask(const std::string& question);
 
   UniqueFd questions_;
+  UniqueFd later_;
+  bool moves_;
   int timeout_ms_;
 };
 

@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -184,7 +185,11 @@ Result<int> close_files(int landlock_abi, const OwnNeeds& needs) {
 }
 
 Status filter_own_calls(const OwnNeeds& needs) {
-  std::vector<CallRule> rules = own_rules(::getpid(), needs.signals, needs.child);
+  std::vector<pid_t> children;
+  std::ranges::copy_if(std::array{needs.child, needs.spare}, std::back_inserter(children), [](pid_t pid) {
+    return pid > 1;  // the others mean nobody, or everybody
+  });
+  std::vector<CallRule> rules = own_rules(::getpid(), needs.signals, children);
   std::vector<std::string_view> calls(own_calls().begin(), own_calls().end());
   if (needs.hosts) {
     const std::vector<CallRule> more = host_rules(running_landlock_abi() > 0);
@@ -272,7 +277,7 @@ Status confine_looker(const std::optional<Identity>& become) {
   if (filter_architecture().empty() || !kernel_filters_calls()) {
     return {};
   }
-  std::vector<CallRule> rules = own_rules(::getpid(), Signals::nobody, -1);
+  std::vector<CallRule> rules = own_rules(::getpid(), Signals::nobody, {});
   const std::vector<CallRule> look = look_rules();
   rules.insert(rules.end(), look.begin(), look.end());
   return apply_filter(std::vector<std::string_view>(own_calls().begin(), own_calls().end()), rules);

@@ -23,6 +23,7 @@ struct Identity {
 struct OwnNeeds {
   Signals signals = Signals::nobody;
   pid_t child = -1;  // for Signals::child
+  pid_t spare = -1;  // the same, of a second launch that is kept ready
   // Started by root: become this, the server's own identity, since without CAP_KILL no other may end it.
   std::optional<Identity> become = {};
   // The policy lets the server reach hosts: names are looked up and connections made, in threads that start later.

@@ -150,8 +150,8 @@ class SpawnRequest {
 
   void give(const UniqueFd& fd, int number) { ::posix_spawn_file_actions_adddup2(&actions_, fd.get(), number); }
 
-  // No argument and no environment variable: both can be read by anybody who may look into /proc.
-  Result<pid_t> spawn(const std::string& path) {
+  // Nothing of the plan in an argument or an environment variable: both can be read by anybody who may look into /proc.
+  Result<pid_t> spawn(const std::string& path, bool spare) {
     sigset_t all;
     sigset_t none;
     ::sigfillset(&all);
@@ -160,7 +160,8 @@ class SpawnRequest {
     ::posix_spawnattr_setsigmask(&attributes_, &none);
     ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     std::string name = stage::kProgramName;
-    std::array<char*, 2> argv = {name.data(), nullptr};
+    std::string word = stage::kSpareWord;
+    std::array<char*, 3> argv = {name.data(), spare ? word.data() : nullptr, nullptr};
     std::array<char*, 1> environment = {nullptr};
     pid_t pid = -1;
     const int rc = ::posix_spawn(&pid, path.c_str(), &actions_, &attributes_, argv.data(), environment.data());
@@ -247,7 +248,7 @@ Result<Launched> launch(const Plan& plan, const LaunchOptions& options) {
     return std::unexpected(extras.error());
   }
   // Through the descriptor, so that what was checked is what runs.
-  auto pid = request.spawn(text::cat("/proc/self/fd/", program->get()));
+  auto pid = request.spawn(text::cat("/proc/self/fd/", program->get()), options.spare);
   if (!pid) {
     return std::unexpected(pid.error());
   }
@@ -261,7 +262,15 @@ Result<Launched> launch(const Plan& plan, const LaunchOptions& options) {
                   .notes = std::move(extras->notes.ours)};
 }
 
-Result<egress::Sockets> receive_sockets(const Plan& plan, const Launched& launched) {
+Status begin(const UniqueFd& lifeline) {
+  // Its end is reported and not a signal: whoever launches wants to tell the client.
+  if (::write(lifeline.get(), &stage::kStartWord, 1) != 1) {
+    return failed("the second launch cannot be begun");
+  }
+  return {};
+}
+
+Result<egress::Sockets> receive_sockets(const Plan& plan, const UniqueFd& handover) {
   if (!plan.network.hosts()) {
     return egress::Sockets{};
   }
@@ -273,7 +282,7 @@ Result<egress::Sockets> receive_sockets(const Plan& plan, const Launched& launch
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
-  const ssize_t length = ::recvmsg(launched.handover.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  const ssize_t length = ::recvmsg(handover.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (length < 0) {
     return failed("the sockets of the namespace did not come");
   }
@@ -295,6 +304,10 @@ Result<egress::Sockets> receive_sockets(const Plan& plan, const Launched& launch
   }
   return egress::take_handover(plan.network.doors, std::span(bytes).first(static_cast<std::size_t>(length)),
                                std::move(descriptors));
+}
+
+Result<egress::Sockets> receive_sockets(const Plan& plan, const Launched& launched) {
+  return receive_sockets(plan, launched.handover);
 }
 
 Error error_from_status(std::string_view line, std::string_view backend) {

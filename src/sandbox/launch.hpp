@@ -29,6 +29,7 @@ struct Launched {
 struct LaunchOptions {
   int trace_fd = -1;            // borrowed, write end of a pipe: for a plan that is traced
   std::string stage_path = {};  // empty: ../libexec/mcp-cordon/stage seen from our own executable
+  bool spare = false;           // it waits for begin(), with all that it will need; closing `lifeline` ends it
 };
 
 // Starts the plan and returns at once; read `status` to learn how it went. launch_failed when not even that worked.
@@ -36,8 +37,12 @@ struct LaunchOptions {
 // SIGTERM to `pid` is handed to the server; what is still there 800 ms later is killed.
 Result<Launched> launch(const Plan& plan, const LaunchOptions& options = {});
 
+// Lets a spare one carry its plan out. Needs no right but to write. launch_failed when it is gone.
+Status begin(const UniqueFd& lifeline);
+
 // The sockets of the allowed hosts; call it when `status` has told that the server was started. launch_failed when they
 // are not all there. Without hosts there are none.
+Result<egress::Sockets> receive_sockets(const Plan& plan, const UniqueFd& handover);
 Result<egress::Sockets> receive_sockets(const Plan& plan, const Launched& launched);
 
 // Reads a line of `status`: unsupported_isolation when it carries a reason code, else launch_failed.

@@ -182,7 +182,7 @@ std::vector<CallRule> look_rules() {
 
 std::span<const std::string_view> own_calls() { return kOwnCalls; }
 
-std::vector<CallRule> own_rules(pid_t self, Signals signals, pid_t child) {
+std::vector<CallRule> own_rules(pid_t self, Signals signals, std::span<const pid_t> children) {
   std::vector<CallRule> rules(kFixedRules.begin(), kFixedRules.end());
   // abort() and raise()
   rules.push_back(allow_if("tgkill", 0, kInt, static_cast<std::uint32_t>(self)));
@@ -190,8 +190,10 @@ std::vector<CallRule> own_rules(pid_t self, Signals signals, pid_t child) {
     case Signals::nobody:
       break;
     case Signals::child:
-      rules.push_back(allow_if("kill", 0, kInt, static_cast<std::uint32_t>(child)));
-      rules.push_back(allow_if("kill", 0, kInt, static_cast<std::uint32_t>(-child)));
+      for (const pid_t child : children) {
+        rules.push_back(allow_if("kill", 0, kInt, static_cast<std::uint32_t>(child)));
+        rules.push_back(allow_if("kill", 0, kInt, static_cast<std::uint32_t>(-child)));
+      }
       break;
     case Signals::anybody:
       rules.push_back({"kill", 0});

@@ -18,13 +18,13 @@ namespace cordon::sandbox {
 // Whom we may still send signals, besides ourselves.
 enum class Signals : std::uint8_t {
   nobody,
-  child,    // the process that was started, and its group
+  child,    // the process that was started, and the one that is kept ready, each with its group
   anybody,  // backend `none`: what it leaves behind has to be ended by us, and is not known beforehand
 };
 
 std::span<const std::string_view> own_calls();
-// `self`: our own pid. `child`: for Signals::child.
-std::vector<CallRule> own_rules(pid_t self, Signals signals, pid_t child);
+// `self`: our own pid. `children`: for Signals::child.
+std::vector<CallRule> own_rules(pid_t self, Signals signals, std::span<const pid_t> children);
 
 // What is added for looking names up: openat with O_PATH alone, which gives a place and no content.
 std::vector<CallRule> look_rules();

@@ -147,3 +147,32 @@ TEST_CASE("a server reaches the host that is allowed and no other, and all of it
   CAPTURE(report);
   CHECK(report.find("never.example:443: never used; never used") != std::string::npos);
 }
+
+TEST_CASE("a server that was started once more reaches the same hosts, by sockets of its own namespace") {
+  const Outside allowed;
+  const Outside other;
+  const Fixture fixture;
+  write_policy(fixture,
+               "read -r line; echo asked >&2; exec 5<>/dev/tcp/localhost/" + allowed.port() +
+                   " && echo ping >&5 && read -r first <&5; exec 5>&-; case $line in *discover*) exit 1;; esac; " +
+                   script(allowed.port(), other.port()),
+               allowed.port());
+  const auto peer = fixture.run();
+  CHECK(
+      peer->request(
+              "1", "server/discover",
+              R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}})")
+          ["error"]["code"]
+              .text == "-32601");
+  peer->send(
+      R"({"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}})");
+  CHECK(peer->wait_stderr("[fake] done"));
+  peer->close_stdin();
+  peer->wait_exit(fake::Peer::kPatienceMs);
+  const std::string& said = peer->stderr_text();
+  CAPTURE(said);
+  CHECK(said.find("[fake] heard pong") != std::string::npos);
+  CHECK(said.find("[fake] reached") == std::string::npos);
+  CHECK(allowed.connections == 3);
+  CHECK(other.connections == 0);
+}

@@ -47,7 +47,13 @@ Fixture::~Fixture() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-void Fixture::write_policy(const std::string& catalog, const std::string& command) {
+std::string Fixture::own_server() const {
+  const std::string path = folder_ + "/outside/server";
+  std::filesystem::copy_file(setting("FAKE_SERVER"), path);
+  return path;
+}
+
+void Fixture::write_policy(const std::string& catalog, const std::string& command, const std::string& rule) {
   const std::string server = setting("FAKE_SERVER");
   // What a configuration would hold; the backend decides who really starts it.
   const char* image = std::getenv("CORDON_TEST_IMAGE");
@@ -73,7 +79,9 @@ void Fixture::write_policy(const std::string& catalog, const std::string& comman
                  folder_ + "/data\"]\n" + catalog +
                  "tools:\n"
                  "  rules:\n"
-                 "    - {tools: [write_file], action: block}\n"
+                 "    - " +
+                 rule +
+                 "\n"
                  "    - {tools: [\"*\"], action: allow}\n");
 }
 

@@ -19,7 +19,10 @@ class Fixture {
   Fixture& operator=(const Fixture&) = delete;
 
   // Writes the policy with `extra` top-level YAML in place of the default `catalog` section.
-  void write_policy(const std::string& catalog = kPinned, const std::string& command = {});
+  void write_policy(const std::string& catalog = kPinned, const std::string& command = {},
+                    const std::string& rule = "{tools: [write_file], action: block}");
+  // A copy of the server in the fixture's folder, for tests that change it. Its path.
+  std::string own_server() const;
   // Captures the honest catalog and accepts all of it. The program's stderr on failure, else empty.
   std::string review();
 

@@ -73,22 +73,6 @@ TEST_CASE("a reply that is no message of ours never reaches the client, the righ
   }
 }
 
-TEST_CASE("a client that probes a server which ends on that is answered, and told at initialize why nothing comes") {
-  Fixture fixture;
-  REQUIRE(fixture.review() == "");
-  const auto peer = fixture.run("--exit-on-probe");
-  const Json found = peer->request(
-      "\"server-discover-probe-1\"", "server/discover",
-      R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}})");
-  CHECK(found["error"]["code"].text == "-32601");
-  CHECK(peer->wait_stderr("the server ends when it is asked server/discover"));
-  const Json opened =
-      peer->request("1", "initialize",
-                    R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}})");
-  CHECK(holds(opened["error"]["message"].text, "server_exited: "));
-  CHECK(peer->wait_exit(2000) == 69);
-}
-
 TEST_CASE("a server that dies in a call leaves an answer behind") {
   Fixture fixture;
   REQUIRE(fixture.review() == "");

@@ -49,19 +49,25 @@ struct SignalServer {
   enum class Kind : std::uint8_t { terminate, kill };
   Kind kind = Kind::terminate;
 };
+// The server ended because it was probed: the one that is kept ready is to take its place. Every later ToServer is for
+// that one, and Session::respawned is told whether it runs. Nothing else in the conversation starts anew.
+struct Respawn {};
+// The one that is kept ready is not needed any more, and never will be.
+struct DropSpare {};
 // The session is over: flush what was to be written, end the server if it lives, exit with this status.
 struct Stop {
   int exit_status = 0;
 };
 
-using Action =
-    std::variant<ToServer, ToClient, Record, Notice, Stray, Publish, CloseServerInput, SignalServer, Stop, Overheard>;
+using Action = std::variant<ToServer, ToClient, Record, Notice, Stray, Publish, CloseServerInput, SignalServer, Stop,
+                            Overheard, Respawn, DropSpare>;
 using Actions = std::vector<Action>;
 
 // How the server process ended.
 struct ExitReport {
   bool signalled = false;
-  int code = 0;  // exit status or signal number
+  int code = 0;          // exit status or signal number
+  bool limited = false;  // it ran into a limit of the launch
 };
 
 }  // namespace cordon::gate

@@ -25,38 +25,23 @@ Actions Session::Impl::end(Side from, Instant now) {
     client_ended();
   } else if (!server_gone_) {
     server_gone_ = true;
-    if (ended_by_probe()) {
-      outlive_probe();
+    // How it ends tells whether another one takes its place.
+    const bool may_return = spare_ && ended_by_probe();
+    if (!may_return) {
+      drop_spare();
+      if (ended_by_probe()) {
+        outlive_probe();
+      }
+      fail_everything(Errc::server_exited, "the server closed its output before it answered");
     }
-    fail_everything(Errc::server_exited, "the server closed its output before it answered");
     signal(SignalServer::Kind::terminate);
     if (!kill_at_) {
       kill_at_ = now_ + kKillAfterTermMs;
     }
   }
+  settle_spare();
   drained();
   return take();
-}
-
-// Some servers end on any request that comes before `initialize`. A client that probes for the stateless era takes
-// -32601 for a server of the other one, and opens again; what it can still be told then is why nothing comes.
-bool Session::Impl::ended_by_probe() const {
-  return !client_ended_ && !terminate_at_ && probes_sent_ > 0 && probes_sent_ == lines_sent_ && !outstanding_.empty();
-}
-
-void Session::Impl::outlive_probe() {
-  for (const auto& [id, request] : std::exchange(outstanding_, {})) {
-    forget_token(request);
-    to_client(wire::error_line(id, Errc::method_not_allowed, "the server has no server/discover"));
-  }
-  constexpr std::string_view kWhy =
-      "the server ends when it is asked server/discover, and it was; it has to be started again and opened with "
-      "initialize";
-  record(refused_record(Side::server, Errc::server_exited, "the server ended when it was asked server/discover", {},
-                        "server/discover"));
-  notice(text::cat(kWhy, ": set the client to the handshake protocol, or let it start the server twice"));
-  config_.launch_failure = Error{Errc::server_exited, std::string(kWhy), {}, {}};
-  give_up_at_ = now_ + kFailedLaunchMs;
 }
 
 void Session::Impl::client_ended() {
@@ -134,7 +119,11 @@ Actions Session::Impl::exited(ExitReport report, Instant now) {
     return {};
   }
   now_ = now;
+  if (respawn(report)) {
+    return take();
+  }
   server_gone_ = true;
+  respawning_ = false;
   record(exit_record(report));
   const std::string how = text::cat(report.signalled ? "was ended by signal " : "exited with status ", report.code);
   if (ended_by_probe()) {
@@ -168,6 +157,7 @@ Actions Session::Impl::terminate(Instant now) {
   kill_at_ = std::min(kill_at_.value_or(now + kKillAfterTermMs), now + kKillAfterTermMs);
   close_server_input();
   signal(SignalServer::Kind::terminate);
+  settle_spare();
   return take();
 }
 
@@ -237,6 +227,7 @@ Actions Session::Impl::tick(Instant now) {
   tick_asked();
   tick_open_questions();
   tick_answers();
+  settle_spare();
   drained();
   if (terminate_at_ && now >= *terminate_at_) {
     close_server_input();

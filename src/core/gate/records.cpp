@@ -95,6 +95,12 @@ std::string exit_record(ExitReport report) {
   return w.take();
 }
 
+std::string respawn_record(std::string_view because) {
+  json::Writer w;
+  w.begin_object().member("event", "respawn").member("because", because).end_object();
+  return w.take();
+}
+
 std::string catalog_record(const CatalogView& view) {
   std::int64_t listed = 0;
   for (const ToolView& tool : view.tools()) {

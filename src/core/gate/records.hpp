@@ -29,6 +29,8 @@ std::string stray_record(std::string_view line);
 std::string text_record(const std::optional<wire::Id>& id, std::string_view of, std::string_view treatment_json);
 // {"event":"exit","signalled":…,"code":…}
 std::string exit_record(ExitReport report);
+// {"event":"respawn","because":…}: the server is started a second time, under the same plan
+std::string respawn_record(std::string_view because);
 // {"event":"catalog","tools":N,"listed":N}
 std::string catalog_record(const CatalogView& view);
 // {"event":"catalog","list":…,"items":N,"listed":N}: of a list of another kind

@@ -18,6 +18,7 @@ Session::Session(Session&&) noexcept = default;
 Actions Session::feed(Side from, std::string_view bytes, Instant now) { return impl_->feed(from, bytes, now); }
 Actions Session::end(Side from, Instant now) { return impl_->end(from, now); }
 Actions Session::exited(ExitReport report, Instant now) { return impl_->exited(report, now); }
+Actions Session::respawned(const Status& how, Instant now) { return impl_->respawned(how, now); }
 Actions Session::terminate(Instant now) { return impl_->terminate(now); }
 Actions Session::audit_failed(Instant now) { return impl_->audit_failed(now); }
 Actions Session::approval(std::string_view line, Instant now) { return impl_->approval(line, now); }
@@ -38,6 +39,7 @@ Session::Impl::Impl(SessionConfig config)
   extension_reviewed_ = !config_.snapshot || has_task_extension(parse_own(config_.snapshot->capabilities).root());
   make_schemas_ready();
   server_gone_ = config_.launch_failure.has_value();
+  spare_ = config_.can_respawn && !server_gone_;
   for (const catalog::ListKind kind : catalog::kListKinds) {
     list(kind).kind = kind;
   }
@@ -80,14 +82,12 @@ Actions Session::Impl::feed(Side from, std::string_view bytes, Instant now) {
 void Session::Impl::on_line(Side from, wire::LineEvent event) {
   if (auto* line = std::get_if<wire::Line>(&event)) {
     on_text(from, std::move(line->text));
-    return;
-  }
-  const auto& overlong = std::get<wire::OverlongLine>(event);
-  if (from == Side::client) {
-    on_client_overlong(overlong);
+  } else if (from == Side::client) {
+    on_client_overlong(std::get<wire::OverlongLine>(event));
   } else {
-    on_server_overlong(overlong);
+    on_server_overlong(std::get<wire::OverlongLine>(event));
   }
+  settle_spare();
 }
 
 void Session::Impl::on_text(Side from, std::string line) {

@@ -40,6 +40,7 @@ struct SessionConfig {
   MacKey confirm_key = {};                // random, of this process alone: for questions to a person
   std::vector<NamedSecret> secrets = {};  // whose values no question shows, and no result if asked
   bool can_approve = false;               // somebody carries out Publish and calls approval()
+  bool can_respawn = false;               // a second launch is kept ready: Respawn and DropSpare are carried out
 };
 
 class Session {
@@ -51,6 +52,8 @@ class Session {
   Actions feed(Side from, std::string_view bytes, Instant now);
   Actions end(Side from, Instant now);  // end of stream
   Actions exited(ExitReport report, Instant now);
+  // After Respawn, once: the second server runs, or why it does not. Before anything is fed, ended or exited of it.
+  Actions respawned(const Status& how, Instant now);
   Actions terminate(Instant now);     // SIGTERM or SIGINT was received
   Actions audit_failed(Instant now);  // a Record could not be written
   // What a person decided about a question of the latest Publish, on another terminal: "allow ID DIGEST" or

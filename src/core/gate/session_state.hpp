@@ -56,6 +56,7 @@ class Session::Impl {
   Actions feed(Side from, std::string_view bytes, Instant now);
   Actions end(Side from, Instant now);
   Actions exited(ExitReport report, Instant now);
+  Actions respawned(const Status& how, Instant now);
   Actions terminate(Instant now);
   Actions audit_failed(Instant now);
   Actions approval(std::string_view line, Instant now);
@@ -337,8 +338,16 @@ class Session::Impl {
   void close_server_input();
   void signal(SignalServer::Kind kind);
   void drained();
+
+  // respawn.cpp
+  bool only_probed() const;
   bool ended_by_probe() const;
+  void settle_spare();
+  void drop_spare();
+  void answer_probes();
   void outlive_probe();
+  void expect_no_server();
+  bool respawn(const ExitReport& report);
   void fail_everything(Errc code, std::string_view detail);
 
   SessionConfig config_;
@@ -397,6 +406,8 @@ class Session::Impl {
   bool server_gone_ = false;
   std::uint64_t lines_sent_ = 0;   // to the server
   std::uint64_t probes_sent_ = 0;  // server/discover among them
+  bool spare_ = false;             // a second server can still take the place of this one
+  bool respawning_ = false;        // it is being started
   bool terminate_sent_ = false;
   bool kill_sent_ = false;
   std::optional<Instant> drain_until_;

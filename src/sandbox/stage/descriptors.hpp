@@ -27,5 +27,8 @@ inline constexpr const char* kHighWord = "high";
 
 inline constexpr const char* kProgramName = "mcp-cordon-stage";
 inline constexpr const char* kInsideWord = "inside";
+// One that waits for this byte on its lifeline before it does anything.
+inline constexpr const char* kSpareWord = "spare";
+inline constexpr char kStartWord = 's';
 
 }  // namespace cordon::sandbox::stage

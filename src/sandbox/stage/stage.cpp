@@ -269,6 +269,9 @@ int main(int argc, char** argv) {
   }
   stage.status = cordon::UniqueFd(kStatusFd);
   stage.lifeline = cordon::UniqueFd(kLifelineFd);
+  if (argc == 2 && std::strcmp(argv[1], kSpareWord) == 0) {
+    wait_until_needed(stage);
+  }
   read_plan(stage);
   if (stage.inside) {
     run_inside(stage);

@@ -125,6 +125,9 @@ struct ToolProcess {
   UniqueFd reports = {};  // what the one inside would write to the status pipe; none: it has that pipe itself
 };
 
+// spare.cpp: returns when the launch is to happen after all; else the process ends.
+void wait_until_needed(const Stage& stage);
+
 // guard.cpp: what the processes do once there is nothing left to set up. None returns.
 [[noreturn]] void guard_from_outside(Stage& stage, ToolProcess child);
 class Tracer;

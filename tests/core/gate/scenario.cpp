@@ -116,6 +116,12 @@ class Runner : ScenarioSetup {
     if (step.verb == "X") {
       return session_->exited({false, static_cast<int>(number(step.rest))}, now_);
     }
+    if (step.verb == "XL") {
+      return session_->exited({.code = static_cast<int>(number(step.rest)), .limited = true}, now_);
+    }
+    if (step.verb == "B") {
+      return session_->respawned(step.rest == "ok" ? Status() : fail(Errc::launch_failed, step.rest), now_);
+    }
     if (step.verb == "T") {
       return session_->terminate(now_);
     }

@@ -293,6 +293,8 @@ void ScenarioSetup::set(int line, const std::string& rest) {
     config_.read_only = value != 0;
   } else if (parts[0] == "policy_read_only") {
     config_.policy.tools.read_only = value != 0;
+  } else if (parts[0] == "can_respawn") {
+    config_.can_respawn = value != 0;
   } else if (parts[0] == "can_approve") {
     config_.can_approve = value != 0;
   } else if (parts[0] == "confirm_seconds") {

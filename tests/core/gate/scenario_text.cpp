@@ -53,6 +53,12 @@ std::string shown(const gate::Action& action) {
   if (const auto* signal = std::get_if<gate::SignalServer>(&action)) {
     return signal->kind == gate::SignalServer::Kind::kill ? ">kill" : ">term";
   }
+  if (std::holds_alternative<gate::Respawn>(action)) {
+    return ">respawn";
+  }
+  if (std::holds_alternative<gate::DropSpare>(action)) {
+    return ">drop";
+  }
   if (const auto* stop = std::get_if<gate::Stop>(&action)) {
     return text::cat(">stop ", stop->exit_status);
   }
