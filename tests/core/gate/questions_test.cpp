@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "core/gate/elicitation.hpp"
 #include "core/gate/open_questions.hpp"
+#include "core/gate/own_name.hpp"
 #include "core/gate/session.hpp"
 #include "core/wire/message.hpp"
 
