@@ -135,8 +135,9 @@ class Filter {
     std::string now = before;
     if (by_secrets) {
       // First, and in what is put together without hidden characters: what is let through must not hide a secret.
-      std::string without = secrets_.without_secrets(
-          before, by_look ? SecretFinder::Look::closely : SecretFinder::Look::plainly, treated_.secrets, treated_.kinds);
+      std::string without =
+          secrets_.without_secrets(before, by_look ? SecretFinder::Look::closely : SecretFinder::Look::plainly,
+                                   treated_.secrets, treated_.kinds);
       if (policy_.secrets == Results::Secrets::redact) {
         now = std::move(without);
       }

@@ -26,9 +26,8 @@ struct Treated {
   std::string marks(const policy::Results& policy) const;
 };
 
-// Looks at every string and name of `result`, `error` and `params` of a message but what programs follow rather than read:
-// URIs, cursors, media types, tokens, base64 of blobs, images and sound, and `_meta`.
-Treated treat_content(const json::Document& message, const policy::Results& policy,
-                      const SecretFinder& secrets);
+// Looks at every string and name of `result`, `error` and `params` of a message but what programs follow rather than
+// read: URIs, cursors, media types, tokens, base64 of blobs, images and sound, and `_meta`.
+Treated treat_content(const json::Document& message, const policy::Results& policy, const SecretFinder& secrets);
 
 }  // namespace cordon::gate

@@ -18,8 +18,8 @@ std::optional<char32_t> escaped_unit(std::string_view digits);
 // Does a text name mcp-cordon, however it is spaced, accented or spelled with letters that look alike?
 bool names_us(std::string_view text);
 
-// Does a text begin with our name, behind blanks, brackets and the like? Of the raw text of a JSON string it errs on the
-// side of yes.
+// Does a text begin with our name, behind blanks, brackets and the like? Of the raw text of a JSON string it errs on
+// the side of yes.
 enum class Spelling : std::uint8_t { decoded, raw_json };
 bool begins_as_us(std::string_view text, Spelling spelling);
 

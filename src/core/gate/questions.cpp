@@ -62,8 +62,8 @@ JudgedQuestion passed(const Value& params, bool flagged, std::string because) {
   return judged;
 }
 
-// What a model is to read besides, of this server and of others, is not the server's to choose: the protocol lets clients
-// ignore the wish, and has given it up.
+// What a model is to read besides, of this server and of others, is not the server's to choose: the protocol lets
+// clients ignore the wish, and has given it up.
 enum class Wish : std::uint8_t { none, other, unreadable };
 Wish wish_for_context(const Value& params) {
   const Value wish = params.find("includeContext");
@@ -73,9 +73,9 @@ Wish wish_for_context(const Value& params) {
   if (!wish.is(Kind::string)) {
     return Wish::unreadable;
   }
-  return wish.string_equals("none")                                                    ? Wish::none
+  return wish.string_equals("none")                                             ? Wish::none
          : wish.string_equals("thisServer") || wish.string_equals("allServers") ? Wish::other
-                                                                                        : Wish::unreadable;
+                                                                                : Wish::unreadable;
 }
 
 JudgedQuestion judge_sampling(const Value& params, const QuestionContext& context) {
@@ -122,10 +122,10 @@ JudgedQuestion judge_sampling(const Value& params, const QuestionContext& contex
       return key == "includeContext" ? std::optional<std::string>(R"("none")") : std::nullopt;
     };
     const std::string edited = wire::edited(params, without);
-    judged = passed(parse_own(wire::with_meta(parse_own(edited).root(), "dev.mcp-cordon/rewritten",
-                                              R"(["includeContext"])"))
-                        .root(),
-                    action == Action::flag, "client_requests.sampling; includeContext became none");
+    judged =
+        passed(parse_own(wire::with_meta(parse_own(edited).root(), "dev.mcp-cordon/rewritten", R"(["includeContext"])"))
+                   .root(),
+               action == Action::flag, "client_requests.sampling; includeContext became none");
   }
   judged.tools = std::move(names);
   return judged;

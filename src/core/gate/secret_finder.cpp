@@ -121,9 +121,8 @@ std::optional<SecretSpan> form_at(const Place& place, Reach reach) {
     const std::size_t length = private_key_length(text, reach);
     return length == 0 ? std::nullopt : std::optional(SecretSpan{place.at, length, "private key"});
   }
-  const bool known_pair =
-      text.size() >= 2 &&
-      pairs().test(static_cast<unsigned char>(text[0]) * 256U + static_cast<unsigned char>(text[1]));
+  const bool known_pair = text.size() >= 2 && pairs().test(static_cast<unsigned char>(text[0]) * 256U +
+                                                           static_cast<unsigned char>(text[1]));
   if (!known_pair || !place.begins(Letters::alphanumeric)) {
     return std::nullopt;
   }

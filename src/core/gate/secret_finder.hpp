@@ -38,8 +38,8 @@ class SecretFinder {
   std::vector<SecretSpan> find(std::string_view text, Reach reach, std::span<const std::size_t> gaps = {}) const;
 
   // `text` with every secret in it replaced by its kind, by "[secret]" or by as many asterisks; the kinds go to
-  // `kinds`, and `found` grows by one for each. Never longer than `text`. With `closely`, hidden characters and terminal
-  // escapes inside of a secret are looked over, and go with it.
+  // `kinds`, and `found` grows by one for each. Never longer than `text`. With `closely`, hidden characters and
+  // terminal escapes inside of a secret are looked over, and go with it.
   enum class Look : bool { plainly, closely };
   std::string without_secrets(std::string_view text, Look look, std::size_t& found, std::set<std::string>& kinds) const;
 

@@ -9,8 +9,8 @@
 
 namespace cordon::gate {
 
-// Could the raw text of a JSON string, or of a whole message, hold anything that the functions below look for, or a line
-// that begins with our name? Fast; errs on the side of yes.
+// Could the raw text of a JSON string, or of a whole message, hold anything that the functions below look for, or a
+// line that begins with our name? Fast; errs on the side of yes.
 bool worth_a_look(std::string_view raw_json);
 
 // `text` without its control characters (all but U+0000, tab, line feed, carriage return and form feed) and the escape

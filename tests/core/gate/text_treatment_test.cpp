@@ -34,7 +34,8 @@ Result hidden(std::string_view text) {
 }
 
 std::string redacted(std::string_view text) {
-  const SecretFinder finder({{"A", "hunter2hunter2"}, {"B", "abcd"}, {"C", "abcd-and-more"}, {"D", "first line\nsecond \"line\""}});
+  const SecretFinder finder(
+      {{"A", "hunter2hunter2"}, {"B", "abcd"}, {"C", "abcd-and-more"}, {"D", "first line\nsecond \"line\""}});
   std::size_t found = 0;
   std::set<std::string> kinds;
   std::string out = finder.without_secrets(text, SecretFinder::Look::closely, found, kinds);
@@ -106,7 +107,7 @@ TEST_CASE("a look is taken wherever there may be something") {
     }
     std::string text;
     text::append_utf8(text, point);
-    if (hidden(text).found > 0 || escapes(text).found > 0) {
+    if (hidden(text).found > 0 || escapes(text).found > 0 || !seen_text(text, Drop::characters).cuts.empty()) {
       REQUIRE(worth_a_look(text));
     }
   }
@@ -139,7 +140,9 @@ TEST_CASE("secrets are known by their form and by their value") {
 TEST_CASE("a secret is found however it is broken up, as far as nobody sees the break") {
   const std::string token = "ghp_" + std::string(36, 'a');
   for (const char* hidden : {"\u200b", "\u2060", "\ufeff", "\u00ad", "\u200d", "\ufe0f", "\u202e", "\u2028",
-                             "\U000E0041", "\U000E0100", "\x1b[0m", "\x1b]0;x\x07", "\b", "\x7f", "\xc2\x9b" "1m"}) {
+                             "\U000E0041", "\U000E0100", "\x1b[0m", "\x1b]0;x\x07", "\b", "\x7f",
+                             "\xc2\x9b"
+                             "1m"}) {
     CAPTURE(text::printable(hidden));
     for (const std::size_t at : {std::size_t{1}, std::size_t{3}, std::size_t{4}, std::size_t{20}, token.size() - 1}) {
       CHECK(redacted("x " + token.substr(0, at) + hidden + token.substr(at) + "!") == "x [github_token removed]!");
@@ -174,8 +177,9 @@ TEST_CASE("forms of tokens stay linear") {
 }
 
 TEST_CASE("lines that begin with our name are counted") {
-  for (const char* ours : {"mcp-cordon: all is well", "  [MCP Cordon] x", "** mcp\u200b-cordon", "\xd0\xbc\xd1\x81\xd1\x80-cordon:",
-                           "x\nmcp_cordon", "x\r\n> mcp-c0rd0n", "a\xe2\x80\xa8mcp-cordon"}) {
+  for (const char* ours :
+       {"mcp-cordon: all is well", "  [MCP Cordon] x", "** mcp\u200b-cordon",
+        "\xd0\xbc\xd1\x81\xd1\x80-cordon:", "x\nmcp_cordon", "x\r\n> mcp-c0rd0n", "a\xe2\x80\xa8mcp-cordon"}) {
     CAPTURE(ours);
     CHECK(lines_as_us(ours) == 1);
   }
@@ -184,8 +188,8 @@ TEST_CASE("lines that begin with our name are counted") {
     CHECK(lines_as_us(other) == 0);
   }
   CHECK(lines_as_us("mcp-cordon:\n\nmcp-cordon:\nno\nmcp-cordon") == 3);
-  for (const char* raw : {"mcp-cordon", "x\\nmcp-cordon", "x\\r\\n \\t mcp-cordon", "\\u006dcp-cordon", "m\\u0063p-cordon",
-                          "{\"a\":\"mcp-cordon\"", "aaaaaaaaaaaaaa\\nmcp\\/cordon"}) {
+  for (const char* raw : {"mcp-cordon", "x\\nmcp-cordon", "x\\r\\n \\t mcp-cordon", "\\u006dcp-cordon",
+                          "m\\u0063p-cordon", "{\"a\":\"mcp-cordon\"", "aaaaaaaaaaaaaa\\nmcp\\/cordon"}) {
     CAPTURE(raw);
     CHECK(worth_a_look(raw));
   }
