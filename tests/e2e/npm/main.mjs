@@ -17,6 +17,7 @@ import { questions } from './suites/questions.mjs';
 import { recordings } from './suites/recordings.mjs';
 import { servers, strict } from './suites/servers.mjs';
 import { shipped } from './suites/shipped.mjs';
+import { texts } from './suites/texts.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -45,6 +46,7 @@ async function runAll(work) {
   await modern(native, isRoot ? ['v2-auto'] : ['v1', 'v2-legacy', 'v2-auto', 'v2-modern']);
   await confirm(native, isRoot ? ['v1', 'v2-modern'] : ['v1', 'v2-legacy', 'v2-auto', 'v2-modern']);
   await questions(native, isRoot ? ['v1'] : ['v1', 'v2-legacy']);
+  await texts(native, isRoot ? ['v1'] : ['v1', 'v2-legacy']);
   await drift(native, isRoot ? ['v1'] : ['v1', 'v2-modern']);
   await strict(native);
   await boundary(native);
