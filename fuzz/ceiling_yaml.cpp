@@ -219,6 +219,28 @@ void ask_for_the_rest(const Ceiling& ceiling, Policy& out) {
   action("client_requests.elicitation", out.client_requests.elicitation);
   choose<Roots>(ceiling, "client_requests.roots", out.client_requests.roots,
                 {{"allow", Roots::allow}, {"flag", Roots::flag}, {"policy", Roots::policy}}, Roots::block);
+  // Without a list a policy asks for every host.
+  each_item(ceiling, "client_requests.elicitation_hosts",
+            [&](const std::string& host) { out.client_requests.elicitation_hosts.push_back(host); });
+  if (out.client_requests.elicitation_hosts.empty() && ceiling.limits.contains("client_requests.elicitation_hosts")) {
+    out.client_requests.elicitation = Action::block;
+  }
+  using Treatment = Results::Treatment;
+  using Secrets = Results::Secrets;
+  using Remember = Confirm::Remember;
+  choose<Annotations>(ceiling, "tools.annotations", out.tools.annotations, {{"server", Annotations::server}},
+                      Annotations::reviewed);
+  choose<SchemaCheck>(ceiling, "tools.schema", out.tools.schema, {{"off", SchemaCheck::off}}, SchemaCheck::enforce);
+  choose<Remember>(ceiling, "tools.confirm.remember", out.tools.confirm.remember,
+                   {{"session", Remember::session}, {"same-arguments", Remember::same_arguments}}, Remember::never);
+  choose<Treatment>(ceiling, "results.hidden_text", out.results.hidden_text,
+                    {{"off", Treatment::off}, {"flag", Treatment::flag}}, Treatment::strip);
+  choose<Treatment>(ceiling, "results.terminal_escapes", out.results.terminal_escapes,
+                    {{"off", Treatment::off}, {"flag", Treatment::flag}}, Treatment::strip);
+  choose<Secrets>(ceiling, "results.secrets", out.results.secrets, {{"off", Secrets::off}, {"flag", Secrets::flag}},
+                  Secrets::redact);
+  choose<SchemaCheck>(ceiling, "results.schema", out.results.structured, {{"off", SchemaCheck::off}},
+                      SchemaCheck::enforce);
   each_item(ceiling, "catalog.trusted_keys", [&](const std::string& key) { out.catalog.trusted_keys.push_back(key); });
 }
 

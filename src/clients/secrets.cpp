@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/text.hpp"
+#include "base/token_forms.hpp"
 #include "clients/command_shape.hpp"
 
 namespace cordon::clients {
@@ -131,18 +132,13 @@ bool names_secret(std::string_view name) {
 }
 
 bool looks_secret(std::string_view value) {
-  constexpr auto kPrefixes = std::to_array<std::string_view>(
-      {"sk-",   "sk_live_", "rk_live_", "ghp_", "gho_",     "ghu_",   "ghs_",    "github_pat_", "glpat-",
-       "xoxb-", "xoxp-",    "xapp-",    "AKIA", "ASIA",     "AIza",   "ya29.",   "npm_",        "pypi-",
-       "hf_",   "dop_v1_",  "SG.",      "ntn_", "lin_api_", "figd_",  "sntrys_", "eyJhbGciOi",  "ATATT3",
-       "tvly-", "pplx-",    "gsk_",     "r8_",  "sbp_",     "shpat_", "whsec_",  "phc_",        "BSA"});
   constexpr std::size_t kLeast = 20;
   std::string_view token = value;
   for (const std::string_view scheme : {"Bearer ", "bearer ", "Basic ", "token "}) {
     token = token.starts_with(scheme) ? token.substr(scheme.size()) : token;
   }
   const bool known = token.size() >= kLeast && token.find_first_of(" /\\") == std::string_view::npos &&
-                     std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return token.starts_with(prefix); });
+                     std::ranges::any_of(token_forms(), [&](const TokenForm& form) { return token.starts_with(form.prefix); });
   const std::string_view password = password_of(value);
   return known || is_value(password) || value.find("-----BEGIN ") != std::string_view::npos;
 }

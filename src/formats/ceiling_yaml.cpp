@@ -120,6 +120,10 @@ class Reader {
       case LimitKind::network:
         limit.network = read_network(faults_, node, NetworkReader::ceiling);
         return;
+      case LimitKind::hosts:
+        return read_items(node, path, limit, [&](const yaml::Node& item) {
+          return read_host(faults_, item, path, Wildcards::of_suffixes_too);
+        });
       case LimitKind::keys:
         read_items(node, path, limit, [this](const yaml::Node& item) { return read_public_key(faults_, item); });
         if (node.kind == yaml::Kind::sequence && node.items.empty()) {

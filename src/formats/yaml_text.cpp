@@ -2,47 +2,14 @@
 #include "formats/yaml_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
+#include "base/hidden.hpp"
 #include "base/text.hpp"
 #include "formats/yaml.hpp"
 
 namespace cordon::yaml {
 namespace {
-
-struct Range {
-  char32_t first = 0;
-  char32_t last = 0;
-  std::string_view kind = {};
-};
-
-constexpr std::array kHidden = {
-    Range{0x00, 0x08, "a control character"},
-    Range{0x0B, 0x1F, "a control character"},
-    Range{0x7F, 0x9F, "a control character"},
-    Range{0xAD, 0xAD, "an invisible character"},
-    Range{0x34F, 0x34F, "an invisible character"},
-    Range{0x61C, 0x61C, "a character that reorders text"},
-    Range{0x115F, 0x1160, "an invisible character"},
-    Range{0x17B4, 0x17B5, "an invisible character"},
-    Range{0x180B, 0x180F, "an invisible character"},
-    Range{0x200B, 0x200D, "an invisible character"},
-    Range{0x200E, 0x200F, "a character that reorders text"},
-    Range{0x2028, 0x2029, "a line separator"},
-    Range{0x202A, 0x202E, "a character that reorders text"},
-    Range{0x2060, 0x2065, "an invisible character"},
-    Range{0x2066, 0x2069, "a character that reorders text"},
-    Range{0x206A, 0x206F, "an invisible character"},
-    Range{0x3164, 0x3164, "an invisible character"},
-    Range{0xE000, 0xF8FF, "a character without a meaning"},
-    Range{0xFEFF, 0xFEFF, "a byte order mark"},
-    Range{0xFFA0, 0xFFA0, "an invisible character"},
-    Range{0xFFF0, 0xFFFB, "an invisible character"},
-    Range{0xFFFE, 0xFFFF, "a character without a meaning"},
-    Range{0xE0000, 0xE0FFF, "an invisible character"},
-    Range{0xF0000, 0x10FFFF, "a character without a meaning"},
-};
 
 std::string_view remedy_for(char32_t code_point, std::size_t offset) {
   if (code_point == U'\t') {
@@ -60,9 +27,36 @@ std::string_view remedy_for(char32_t code_point, std::size_t offset) {
 }  // namespace
 
 std::optional<std::string_view> hidden_kind(char32_t code_point) {
-  const auto* range =
-      std::ranges::find_if(kHidden, [&](const Range& r) { return code_point >= r.first && code_point <= r.last; });
-  return range == kHidden.end() ? std::nullopt : std::optional(range->kind);
+  const bool no_meaning = (code_point >= 0xE000 && code_point <= 0xF8FF) || code_point >= 0xF0000 ||
+                          code_point == 0xFFFE || code_point == 0xFFFF;
+  if (no_meaning) {
+    return "a character without a meaning";
+  }
+  if (code_point == 0xFEFF) {
+    return "a byte order mark";
+  }
+  using text::Hidden;
+  switch (text::hidden_class(code_point)) {
+    case Hidden::none:
+      return std::nullopt;
+    case Hidden::control:
+      return code_point == U'\t' || code_point == U'\n' ? std::nullopt : std::optional("a control character");
+    case Hidden::mark:
+    case Hidden::bidirectional:
+      return "a character that reorders text";
+    case Hidden::separator:
+      return "a line separator";
+    case Hidden::invisible:
+    case Hidden::joiner:
+    case Hidden::tag:
+      break;
+    case Hidden::variation:
+      if (code_point == 0xFE0E || code_point == 0xFE0F) {
+        return std::nullopt;  // of emoji
+      }
+      break;
+  }
+  return "an invisible character";
 }
 
 Extent plain_extent(std::string_view text, std::string_view value) {

@@ -100,6 +100,18 @@ TEST_CASE("keys that may sign are read like those of a policy, and none at all i
   CHECK(faults[0].detail.starts_with("catalog.trusted_keys is empty"));
 }
 
+TEST_CASE("hosts of a ceiling are those of a policy, and may stand for all below a suffix") {
+  const auto of = [](std::string_view hosts) {
+    return text::cat("version: 1\nclient_requests: {elicitation_hosts: [", hosts, "]}\n");
+  };
+  CHECK(items(accept(of("Login.Example.org, \"*.example.com\", \"*.com\"")), "client_requests.elicitation_hosts") ==
+        "login.example.org *.example.com *.com");
+  CHECK(items(accept(of("")), "client_requests.elicitation_hosts").empty());
+  CHECK_FALSE(accept("version: 1\nclient_requests: {}\n").limits.contains("client_requests.elicitation_hosts"));
+  CHECK(places_of_faults(of("\"https://a.example\"")).starts_with("2:39: 'https://a.example': "));
+  CHECK(places_of_faults(of("a.example, a.example")).find("twice") != std::string::npos);
+}
+
 TEST_CASE("every fault of a ceiling is found in one go, with its place and the nearest right spelling") {
   std::string found;
   for (const Error& error : check_ceiling(data("ceiling-faulty.yaml"), "ceiling-faulty.yaml")) {

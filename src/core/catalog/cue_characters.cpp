@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Characters that a reader does not see, and letters that are not what they seem. Ranges are those of the Unicode
-// character database (blocks and default-ignorable code points); whole blocks, so that nothing new slips through.
+// Characters that a reader does not see, and letters that are not what they seem. Ranges are whole blocks of the Unicode
+// character database, so that nothing new slips through.
 #include <algorithm>
 #include <array>
 
+#include "base/hidden.hpp"
 #include "base/text.hpp"
 #include "core/catalog/cues.hpp"
 
@@ -17,13 +18,11 @@ struct Range {
   char32_t first;
   char32_t last;
 };
-constexpr std::array kHidden = {
-    Range{0x00AD, 0x00AD},   Range{0x034F, 0x034F}, Range{0x061C, 0x061C},   Range{0x115F, 0x1160},
-    Range{0x17B4, 0x17B5},   Range{0x180B, 0x180F}, Range{0x200B, 0x200F},   Range{0x2028, 0x202E},
-    Range{0x2060, 0x206F},   Range{0x3164, 0x3164}, Range{0xFE00, 0xFE0F},   Range{0xFEFF, 0xFEFF},
-    Range{0xFFA0, 0xFFA0},   Range{0xFFF0, 0xFFFB}, Range{0x1BCA0, 0x1BCA3}, Range{0x1D173, 0x1D17A},
-    Range{0xE0000, 0xE0FFF},
-};
+
+bool is_hidden(char32_t point) {
+  const text::Hidden what = text::hidden_class(point);
+  return what != text::Hidden::none && what != text::Hidden::control;
+}
 
 struct ScriptRange {
   char32_t first;
@@ -120,7 +119,7 @@ class Scanner {
       add_finding(findings_, CueKind::terminal_escape, code_name(point));
     } else if ((point < 0x20 && point != '\n' && point != '\t' && point != '\r') || (point >= 0x7F && point < 0xA0)) {
       add_finding(findings_, CueKind::control_characters, code_name(point));
-    } else if (in(kHidden, point)) {
+    } else if (is_hidden(point)) {
       if (!part_of_emoji(point, previous)) {
         add_finding(findings_, CueKind::hidden_characters, code_name(point));
       }
@@ -211,7 +210,7 @@ std::string folded_for_cues(std::string_view text) {
       out += '\'';  // typographic apostrophe
     } else if (point.value >= 0xFF01 && point.value <= 0xFF5E) {
       out += text::lower_ascii(std::string(1, static_cast<char>(point.value - 0xFEE0)));
-    } else if (!in(kHidden, point.value)) {
+    } else if (!is_hidden(point.value)) {
       out += text.substr(i, length);
     }
     i += length;

@@ -74,7 +74,7 @@ bool Session::Impl::refuse_answer(const Message& message, const Outstanding& req
 // The line for the client of what may pass. `what`: the tool or method that it belongs to.
 std::string Session::Impl::treated_line(json::Document message, const std::optional<Id>& id, std::string_view what,
                                         bool flagged) {
-  const Treated treated = treat_content(message, config_.policy.results, config_.secrets);
+  const Treated treated = treat_content(message, config_.policy.results, secret_finder_);
   if (treated.none() && !flagged) {
     std::string line = std::move(message).take_text();
     line += line.ends_with('\n') ? "" : "\n";

@@ -130,7 +130,7 @@ void Session::Impl::on_server_request(Message message) {
   note_question(message.id_json(), message.method, judged, "");
   switch (judged.outcome) {
     case Outcome::pass:
-      questions_.remember_elicitation(judged.elicitation_id);
+      questions_.remember_elicitation(judged.elicitation_id, now_);
       ask_client(message, judged.params);
       return;
     case Outcome::answer:
@@ -286,7 +286,7 @@ bool Session::Impl::on_question_notification(const Message& message) {
   if (message.method == "notifications/elicitation/complete" &&
       wire::lookup(revision_, Direction::to_client, Form::notification, message.method)) {
     const Value id = message.params.find("elicitationId");
-    if (!id.is(Kind::string) || questions_.elicitations.erase(id.string()) == 0) {
+    if (!id.is(Kind::string) || !questions_.take_elicitation(id.string(), now_)) {
       return false;
     }
     json::Writer w;

@@ -96,7 +96,7 @@ bool Session::Impl::form_failed(const Id& id, std::string_view why) {
     const ToolView* tool = view_ ? view_->find(asked.subject.tool) : nullptr;
     const std::string text = confirm_text({config_.policy.server, asked.subject.tool, asked.effect,
                                            tool != nullptr && tool->flagged, asked.message.params.find("arguments")},
-                                          config_.secrets);
+                                          secret_finder_);
     ask_elsewhere(std::move(asked), text);
     return true;
   }

@@ -205,7 +205,7 @@ void Session::Impl::ask(Message message, const ToolView& tool, ConfirmSubject su
   const std::string text =
       long_arguments
           ? std::string()
-          : confirm_text({config_.policy.server, tool.name, effect, tool.flagged, arguments}, config_.secrets);
+          : confirm_text({config_.policy.server, tool.name, effect, tool.flagged, arguments}, secret_finder_);
   const bool in_client = !long_arguments && can_ask_in_client(message) && fits_form(text);
   const bool elsewhere = rules.without_client_support == policy::Confirm::Fallback::approve && config_.can_approve &&
                          !long_arguments && fits_terminal(text);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "core/gate/secret_forms.hpp"
 #include "core/json/write.hpp"
 
 namespace cordon::gate {
@@ -16,9 +15,9 @@ using Remember = policy::Confirm::Remember;
 
 constexpr std::string_view kField = "decision";
 constexpr std::string_view kRefuse = "refuse";
-constexpr std::string_view kAllow = "allow this call";
-constexpr std::string_view kAllowArguments = "allow, also again with the same arguments";
-constexpr std::string_view kAllowTool = "allow, also every later call of this tool";
+constexpr std::string_view kAllow = kFormChoices[0];
+constexpr std::string_view kAllowArguments = kFormChoices[1];
+constexpr std::string_view kAllowTool = kFormChoices[2];
 
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(
@@ -27,7 +26,7 @@ std::size_t characters(std::string_view text) {
 
 class Shown {
  public:
-  Shown(std::string_view server, const std::vector<NamedSecret>& secrets)
+  Shown(std::string_view server, const SecretFinder& secrets)
       : server_(text::printable(server, 64)), secrets_(secrets) {}
 
   // Stops once nobody would read it.
@@ -49,7 +48,7 @@ class Shown {
   // A mask stands outside of the quotes, where no argument can imitate one.
   void string(const std::string& decoded) {
     std::size_t shown = 0;
-    const std::vector<SecretSpan> secrets = find_secrets(decoded, secrets_);
+    const std::vector<SecretSpan> secrets = secrets_.find(decoded, SecretFinder::Reach::token);
     for (const SecretSpan& span : secrets) {
       if (span.begin > shown) {
         out_ += json::quoted(std::string_view(decoded).substr(shown, span.begin - shown), json::Escaping::reviewable);
@@ -93,19 +92,19 @@ class Shown {
   }
 
   std::string server_;
-  const std::vector<NamedSecret>& secrets_;
+  const SecretFinder& secrets_;
   std::string out_ = {};
 };
 
 }  // namespace
 
-std::string confirm_text(const ConfirmQuestion& question, const std::vector<NamedSecret>& secrets) {
+std::string confirm_text(const ConfirmQuestion& question, const SecretFinder& secrets) {
   Shown arguments(question.server, secrets);
   if (question.arguments.is(Kind::object)) {
     arguments.value(question.arguments, 0);
   }
   const std::string shown = arguments.take();
-  return text::cat("mcp-cordon asks for ", text::printable(question.server, 64), ": may this call be made?\n\n",
+  return text::cat("mcp-cordon asks for ", text::printable(question.server, 64), ": ", kFormQuestion, "?\n\n",
                    "    tool: ", text::printable(question.tool, 1024), '\n',
                    "    effect: ", policy::name(question.effect),
                    question.flagged ? " (the tool is not as it was reviewed)" : "", '\n',

@@ -3,13 +3,13 @@
 // What a person is shown before a call, and what the answer of a client means. Nothing that a server or a model wrote
 // stands in it but escaped, and the arguments stand in it whole or not at all.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/mask.hpp"
+#include "core/gate/secret_finder.hpp"
 #include "core/json/value.hpp"
 #include "core/policy/policy.hpp"
 
@@ -21,6 +21,11 @@ inline constexpr std::size_t kMaxAskBytes = 2'000;
 inline constexpr std::size_t kMaxAskLines = 40;
 inline constexpr std::size_t kMaxTerminalBytes = 100'000;
 
+// The words that these forms are known by; a server's form that has them is declined.
+inline constexpr std::string_view kFormQuestion = "may this call be made";
+inline constexpr std::array<std::string_view, 3> kFormChoices = {
+    "allow this call", "allow, also again with the same arguments", "allow, also every later call of this tool"};
+
 struct ConfirmQuestion {
   std::string_view server = {};
   std::string_view tool = {};
@@ -31,7 +36,7 @@ struct ConfirmQuestion {
 
 // Lines of printable text. Each but the first is indented by four: a client that renders markdown shows such lines as
 // they are. A secret is replaced by its kind, its length and where it goes. Whole only if it fits a terminal.
-std::string confirm_text(const ConfirmQuestion& question, const std::vector<NamedSecret>& secrets);
+std::string confirm_text(const ConfirmQuestion& question, const SecretFinder& secrets);
 bool fits_form(std::string_view text);
 inline bool fits_terminal(std::string_view text) { return text.size() <= kMaxTerminalBytes; }
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "core/gate/known_secrets.hpp"
+#include "core/gate/own_name.hpp"
 #include "core/gate/text_treatment.hpp"
 #include "core/json/write.hpp"
 
@@ -30,7 +30,7 @@ enum class Place : bool { protocol, data };
 
 class Filter {
  public:
-  Filter(const Results& policy, const std::vector<NamedSecret>& secrets) : policy_(policy), secrets_(secrets) {}
+  Filter(const Results& policy, const SecretFinder& secrets) : policy_(policy), secrets_(secrets) {}
 
   void walk(const Value& value, Place place) {
     if (value.is(Kind::string)) {
@@ -71,9 +71,6 @@ class Filter {
     Names names;
     for (const json::Member member : object.members()) {
       const std::string key = member.key.string();
-      if (place == Place::data) {
-        look_at_name(object, member.key, names);
-      }
       // Under these names only strings are for programs: a field of a form may be called url.
       const bool for_programs =
           member.value.is(Kind::string) &&
@@ -81,6 +78,7 @@ class Filter {
       if (place == Place::protocol && (key == "_meta" || for_programs)) {
         continue;
       }
+      look_at_name(object, member.key, names);
       if (place == Place::protocol && key == "inputRequests") {
         for (const json::Member question : member.value.members()) {
           walk(question.value, Place::protocol);
@@ -135,32 +133,39 @@ class Filter {
     }
     const std::string before = value.string();
     std::string now = before;
-    if (by_look) {
-      treat(now, policy_.terminal_escapes, treated_.escapes, without_terminal_escapes);
-      treat(now, policy_.hidden_text, treated_.hidden, without_hidden_text);
-    }
     if (by_secrets) {
-      std::string without = without_secrets(now, secrets_, treated_.secrets, treated_.kinds);
+      // First, and in what is put together without hidden characters: what is let through must not hide a secret.
+      std::string without =
+          secrets_.without_secrets(before, by_look ? SecretFinder::Look::closely : SecretFinder::Look::plainly,
+                                   treated_.secrets, treated_.kinds);
       if (policy_.secrets == Results::Secrets::redact) {
         now = std::move(without);
       }
     }
+    if (by_look) {
+      treated_.own_name += lines_as_us(seen_text(before, Drop::sequences).text);
+      treat(before, now, policy_.terminal_escapes, treated_.escapes, without_terminal_escapes);
+      treat(before, now, policy_.hidden_text, treated_.hidden, without_hidden_text);
+    }
     return now == before ? std::nullopt : std::optional(std::move(now));
   }
 
-  static void treat(std::string& text, Results::Treatment treatment, std::size_t& count,
+  // Counted is what the server wrote.
+  static void treat(const std::string& before, std::string& now, Results::Treatment treatment, std::size_t& count,
                     std::string (*without)(std::string_view, std::size_t&)) {
     if (treatment == Results::Treatment::off) {
       return;
     }
-    std::string treated = without(text, count);
-    if (treatment == Results::Treatment::strip) {
-      text = std::move(treated);
+    const std::size_t found = count;
+    without(before, count);
+    if (treatment == Results::Treatment::strip && count != found) {
+      std::size_t again = 0;
+      now = without(now, again);
     }
   }
 
   const Results& policy_;
-  const std::vector<NamedSecret>& secrets_;
+  const SecretFinder& secrets_;
   Treated treated_ = {};
   std::vector<Edit> edits_ = {};
 };
@@ -193,14 +198,16 @@ std::string Treated::marks(const Results& policy) const {
     }
     w.end_array().end_object();
   }
+  if (own_name > 0) {
+    mark(w, "own_name", "flagged", own_name);
+    w.end_object();
+  }
   w.end_object();
   return w.take();
 }
 
-Treated treat_content(const json::Document& message, const Results& policy, const std::vector<NamedSecret>& secrets) {
-  const bool off = policy.hidden_text == Results::Treatment::off &&
-                   policy.terminal_escapes == Results::Treatment::off && policy.secrets == Results::Secrets::off;
-  if (off || (policy.secrets == Results::Secrets::off && !worth_a_look(message.text()))) {
+Treated treat_content(const json::Document& message, const Results& policy, const SecretFinder& secrets) {
+  if (policy.secrets == Results::Secrets::off && !worth_a_look(message.text())) {
     return {};
   }
   Filter filter(policy, secrets);

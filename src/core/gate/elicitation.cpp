@@ -7,7 +7,10 @@
 #include <functional>
 #include <vector>
 
+#include "base/hidden.hpp"
 #include "base/text.hpp"
+#include "core/gate/confirm_form.hpp"
+#include "core/gate/own_name.hpp"
 #include "core/policy/host_list.hpp"
 
 namespace cordon::gate {
@@ -16,56 +19,6 @@ namespace {
 using json::Kind;
 using json::Member;
 using json::Value;
-
-struct Lookalike {
-  char32_t first = 0;
-  char32_t last = 0;
-  char letter = 0;
-};
-
-// Letters that can stand for one of "mcpcordon". Only this one word is looked for, so the table is short.
-constexpr std::array kLookalikes = std::to_array<Lookalike>({
-    {0xC7, 0xC7, 'c'},     {0xD1, 0xD1, 'n'},     {0xD2, 0xD6, 'o'},     {0xD8, 0xD8, 'o'},     {0xE7, 0xE7, 'c'},
-    {0xF1, 0xF1, 'n'},     {0xF2, 0xF6, 'o'},     {0xF8, 0xF8, 'o'},     {0x106, 0x10D, 'c'},   {0x10E, 0x111, 'd'},
-    {0x143, 0x14B, 'n'},   {0x14C, 0x151, 'o'},   {0x154, 0x159, 'r'},   {0x187, 0x188, 'c'},   {0x1A0, 0x1A1, 'o'},
-    {0x280, 0x280, 'r'},   {0x274, 0x274, 'n'},   {0x39C, 0x39C, 'm'},   {0x39D, 0x39D, 'n'},   {0x39F, 0x39F, 'o'},
-    {0x3A1, 0x3A1, 'p'},   {0x3BF, 0x3BF, 'o'},   {0x3C1, 0x3C1, 'p'},   {0x3C3, 0x3C3, 'o'},   {0x3F2, 0x3F2, 'c'},
-    {0x3F9, 0x3F9, 'c'},   {0x41C, 0x41C, 'm'},   {0x41E, 0x41E, 'o'},   {0x420, 0x420, 'p'},   {0x421, 0x421, 'c'},
-    {0x433, 0x433, 'r'},   {0x43C, 0x43C, 'm'},   {0x43E, 0x43E, 'o'},   {0x43F, 0x43F, 'n'},   {0x440, 0x440, 'p'},
-    {0x441, 0x441, 'c'},   {0x501, 0x501, 'd'},   {0x555, 0x555, 'o'},   {0x585, 0x585, 'o'},   {0x1D04, 0x1D04, 'c'},
-    {0x1D05, 0x1D05, 'd'}, {0x1D0D, 0x1D0D, 'm'}, {0x1D0F, 0x1D0F, 'o'}, {0x1D18, 0x1D18, 'p'}, {0x216D, 0x216D, 'c'},
-    {0x216E, 0x216E, 'd'}, {0x216F, 0x216F, 'm'}, {0x217D, 0x217D, 'c'}, {0x217E, 0x217E, 'd'}, {0x217F, 0x217F, 'm'},
-});
-
-char nth_letter(char32_t offset) { return static_cast<char>('a' + static_cast<int>(offset % 26)); }
-
-// The lower-case ASCII letter that a person would read, 0 for what is none.
-char read_as(char32_t c) {
-  if ((c >= U'a' && c <= U'z') || (c >= U'A' && c <= U'Z')) {
-    return static_cast<char>(c | 0x20U);
-  }
-  if (c == U'0') {
-    return 'o';
-  }
-  if ((c >= 0xFF21 && c <= 0xFF3A) || (c >= 0xFF41 && c <= 0xFF5A)) {  // full width
-    return nth_letter(c >= 0xFF41 ? c - 0xFF41 : c - 0xFF21);
-  }
-  if (c >= 0x24B6 && c <= 0x24E9) {  // in circles
-    return nth_letter(c - 0x24B6);
-  }
-  if (c >= 0x1D400 && c <= 0x1D6A3) {  // mathematical alphabets, capitals and small letters in turn
-    return nth_letter(c - 0x1D400);
-  }
-  if (c >= 0x1F130 && c <= 0x1F149) {  // in squares
-    return nth_letter(c - 0x1F130);
-  }
-  for (const Lookalike& one : kLookalikes) {
-    if (c >= one.first && c <= one.last) {
-      return one.letter;
-    }
-  }
-  return 0;
-}
 
 template <typename Visit>
 void each_code_point(std::string_view text, const Visit& visit) {
@@ -217,6 +170,11 @@ bool names_weak_secret(std::string_view text) {
 
 // Letters of other scripts that the words above can be written with; to be read as 0 leaves a character as it is.
 char letter_of_word(char32_t c) {
+  struct Lookalike {
+    char32_t first = 0;
+    char32_t last = 0;
+    char letter = 0;
+  };
   constexpr std::array kWordLookalikes = std::to_array<Lookalike>({
       {0x391, 0x391, 'a'}, {0x3B1, 0x3B1, 'a'}, {0x410, 0x410, 'a'}, {0x430, 0x430, 'a'}, {0x395, 0x395, 'e'},
       {0x415, 0x415, 'e'}, {0x435, 0x435, 'e'}, {0x131, 0x131, 'i'}, {0x399, 0x399, 'i'}, {0x406, 0x406, 'i'},
@@ -277,28 +235,25 @@ bool takes_input(const Value& field) {
 
 }  // namespace
 
-bool names_us(std::string_view text) {
-  std::string letters;
-  each_code_point(text, [&](char32_t c) {
-    if (const char letter = read_as(c); letter != 0) {
-      letters += letter;
-    }
-  });
-  return letters.find("mcpcordon") != std::string::npos;
-}
-
 bool names_us(const Value& value) {
   return any_text(value, [](std::string_view text) { return names_us(text); });
 }
 
+bool poses_as_form(const Value& value) {
+  return any_text(value, [](std::string_view text) {
+    const std::string words = words_of(read_as_latin(text));
+    return words.find(words_of(kFormQuestion)) != std::string::npos ||
+           std::ranges::any_of(kFormChoices, [&](std::string_view choice) { return words == words_of(choice); });
+  });
+}
+
 bool misleads_the_eye(std::string_view text) {
+  using text::Hidden;
   bool found = false;
   each_code_point(text, [&](char32_t c) {
-    const bool control = (c < 0x20 && c != U'\n' && c != U'\t' && c != U'\r') || (c >= 0x7F && c < 0xA0);
-    const bool bidirectional = (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
-    const bool separator = c == 0x2028 || c == 0x2029;
-    const bool tag = c >= 0xE0000 && c <= 0xE007F;
-    found = found || control || bidirectional || separator || tag;
+    const Hidden what = text::hidden_class(c);
+    const bool control = what == Hidden::control && c != U'\n' && c != U'\t' && c != U'\r';
+    found = found || control || what == Hidden::bidirectional || what == Hidden::separator || what == Hidden::tag;
   });
   return found;
 }

@@ -13,10 +13,11 @@
 
 namespace cordon::gate {
 
-// Does a text name mcp-cordon, however it is spaced, accented or spelled with letters that look alike?
-bool names_us(std::string_view text);
-// The same in every string and every member name at or below `value`.
+// Does any string or member name at or below `value` name mcp-cordon (own_name.hpp)?
 bool names_us(const json::Value& value);
+
+// Does a text at or below `value` say what our own forms say (confirm_form.hpp), whoever it says it is of?
+bool poses_as_form(const json::Value& value);
 
 // Characters that make a person read another text than the one that is there: controls, bidirectional, tags.
 bool misleads_the_eye(std::string_view text);

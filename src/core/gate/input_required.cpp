@@ -257,7 +257,7 @@ void Session::Impl::on_address_required(Message message, const Outstanding& requ
   passed.end_array().end_object();
   const std::string rewritten = passed.take();
   for (const std::string& id : ids) {
-    questions_.remember_elicitation(id);
+    questions_.remember_elicitation(id, now_);
   }
   const auto edit_error = [&](std::string_view key, const Value&) {
     return key == "data" ? std::optional(rewritten) : std::nullopt;

@@ -54,12 +54,26 @@ void OpenQuestions::remember(AskedResult result) {
   }
 }
 
-void OpenQuestions::remember_elicitation(const std::string& id) {
-  constexpr std::size_t kRemembered = 256;
+void OpenQuestions::remember_elicitation(const std::string& id, Instant now) {
   constexpr std::size_t kMaxBytes = 256;
-  if (!id.empty() && id.size() <= kMaxBytes && elicitations.size() < kRemembered) {
-    elicitations.insert(id);
+  if (id.empty() || id.size() > kMaxBytes) {
+    return;
   }
+  // Of the same id one stays, the later.
+  std::erase_if(elicitations, [&](const Elicitation& one) { return one.id == id || one.until <= now; });
+  if (elicitations.size() >= kMaxRememberedElicitations) {
+    elicitations.pop_front();
+  }
+  elicitations.push_back({id, now + kElicitationMs});
+}
+
+bool OpenQuestions::take_elicitation(const std::string& id, Instant now) {
+  const auto found = std::ranges::find(elicitations, id, &Elicitation::id);
+  const bool known = found != elicitations.end() && found->until > now;
+  if (found != elicitations.end()) {
+    elicitations.erase(found);
+  }
+  return known;
 }
 
 std::string digest_of_call(const wire::Message& message) {

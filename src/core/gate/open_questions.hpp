@@ -24,6 +24,8 @@ inline constexpr std::size_t kQuestionsPerMinute = 60;
 inline constexpr std::int64_t kQuestionMs = 600'000;  // people take their time
 inline constexpr std::size_t kMaxQuestionsInResult = 32;
 inline constexpr std::size_t kMaxRememberedAsked = 256;
+inline constexpr std::size_t kMaxRememberedElicitations = 256;
+inline constexpr std::int64_t kElicitationMs = 3'600'000;  // after that nobody waits for its completion
 
 // A request of the server that the client has to answer, under an id of ours.
 struct OpenQuestion {
@@ -47,7 +49,11 @@ struct OpenQuestions {
   std::deque<std::string> settled = {};  // our ids: the server took its question back, or it took too long
   std::deque<Instant> asked_at = {};     // within the last minute
   std::optional<Instant> flood_noted = {};
-  std::set<std::string> elicitations = {};  // whose completion may be told, once
+  struct Elicitation {
+    std::string id = {};
+    Instant until = {};
+  };
+  std::deque<Elicitation> elicitations = {};  // whose completion may be told, once; the oldest first
   std::deque<AskedResult> asked = {};
 
   // Counts one more question; false when there were too many lately.
@@ -56,7 +62,10 @@ struct OpenQuestions {
   const std::string* id_of(const wire::Id& server_id) const;
   void settle(const std::string& id);
   void remember(AskedResult result);
-  void remember_elicitation(const std::string& id);
+  // The oldest makes room for a new one; the completion of one that is forgotten is dropped.
+  void remember_elicitation(const std::string& id, Instant now);
+  // True once for each that is remembered.
+  bool take_elicitation(const std::string& id, Instant now);
 };
 
 // Of what a retry must repeat: the method, and params without `_meta` and the members that answer.

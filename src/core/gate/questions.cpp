@@ -69,6 +69,22 @@ JudgedQuestion passed(const Value& params, bool flagged, std::string because) {
   return judged;
 }
 
+// What a model is to read besides, of this server and of others, is not the server's to choose: the protocol lets
+// clients ignore the wish, and has given it up.
+enum class Wish : std::uint8_t { none, other, unreadable };
+Wish wish_for_context(const Value& params) {
+  const Value wish = params.find("includeContext");
+  if (!wish) {
+    return Wish::none;
+  }
+  if (!wish.is(Kind::string)) {
+    return Wish::unreadable;
+  }
+  return wish.string_equals("none")                                             ? Wish::none
+         : wish.string_equals("thisServer") || wish.string_equals("allServers") ? Wish::other
+                                                                                : Wish::unreadable;
+}
+
 JudgedQuestion judge_sampling(const Value& params, const QuestionContext& context) {
   const Action action = context.policy.client_requests.sampling;
   if (action == Action::block) {
@@ -100,7 +116,24 @@ JudgedQuestion judge_sampling(const Value& params, const QuestionContext& contex
     }
     names.push_back(name.string());
   }
+  if (names_us(params)) {
+    return refused("it speaks of mcp-cordon");
+  }
+  const Wish wish = wish_for_context(params);
+  if (wish == Wish::unreadable) {
+    return refused("sampling with a context that cannot be read");
+  }
   JudgedQuestion judged = passed(params, action == Action::flag, "client_requests.sampling");
+  if (wish == Wish::other) {
+    const auto without = [](std::string_view key, const Value&) -> std::optional<std::string> {
+      return key == "includeContext" ? std::optional<std::string>(R"("none")") : std::nullopt;
+    };
+    const std::string edited = wire::edited(params, without);
+    judged =
+        passed(parse_own(wire::with_meta(parse_own(edited).root(), "dev.mcp-cordon/rewritten", R"(["includeContext"])"))
+                   .root(),
+               action == Action::flag, "client_requests.sampling; includeContext became none");
+  }
   judged.tools = std::move(names);
   return judged;
 }
@@ -114,6 +147,9 @@ std::string fault_of_elicitation(const Value& params, const QuestionContext& con
   }
   if (names_us(params)) {
     return "it speaks of mcp-cordon";
+  }
+  if (poses_as_form(params)) {
+    return "it looks like a question of mcp-cordon";
   }
   if (misleads_the_eye(params)) {
     return "it holds characters that mislead the eye";

@@ -37,6 +37,7 @@
 #include "core/gate/open_questions.hpp"
 #include "core/gate/questions.hpp"
 #include "core/gate/reviewed_schemas.hpp"
+#include "core/gate/secret_finder.hpp"
 #include "core/gate/session.hpp"
 #include "core/gate/session_parts.hpp"
 #include "core/gate/task_table.hpp"
@@ -352,6 +353,7 @@ class Session::Impl {
 
   SessionConfig config_;
   policy::CallJudge call_judge_;
+  SecretFinder secret_finder_{config_.secrets};
   json::Limits limits_;
   Instant now_ = {};
   Actions actions_;

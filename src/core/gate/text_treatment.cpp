@@ -2,33 +2,37 @@
 #include "core/gate/text_treatment.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
+#include "base/hidden.hpp"
 #include "base/text.hpp"
+#include "core/gate/own_name.hpp"
 
 namespace cordon::gate {
 namespace {
 
-struct Range {
-  char32_t first;
-  char32_t last;
-};
-// Default-ignorable code points and fillers (Unicode character database), save variation selectors.
-constexpr std::array kHidden = {
-    Range{0x00AD, 0x00AD},   Range{0x034F, 0x034F},   Range{0x061C, 0x061C},   Range{0x115F, 0x1160},
-    Range{0x17B4, 0x17B5},   Range{0x180E, 0x180E},   Range{0x200B, 0x200F},   Range{0x202A, 0x202E},
-    Range{0x2060, 0x206F},   Range{0x3164, 0x3164},   Range{0xFEFF, 0xFEFF},   Range{0xFFA0, 0xFFA0},
-    Range{0xFFF0, 0xFFFB},   Range{0x1BCA0, 0x1BCA3}, Range{0x1D173, 0x1D17A}, Range{0xE0000, 0xE00FF},
-    Range{0xE01F0, 0xE0FFF},
-};
-constexpr std::array kVariation = {Range{0x180B, 0x180D}, Range{0x180F, 0x180F}, Range{0xFE00, 0xFE0F},
-                                   Range{0xE0100, 0xE01EF}};
-constexpr std::array kRightToLeft = {Range{0x0590, 0x08FF}, Range{0xFB1D, 0xFDFF}, Range{0xFE70, 0xFEFE}};
+using text::Hidden;
 
-bool in(const auto& ranges, char32_t point) {
-  return std::ranges::any_of(ranges, [&](const Range& range) { return range.first <= point && point <= range.last; });
+constexpr char32_t kNothing = 0;
+
+// What nobody sees wherever it stands. A variation selector may belong to what is before it; a line separator breaks
+// the line.
+bool is_unseen(char32_t point) {
+  const Hidden what = text::hidden_class(point);
+  return what != Hidden::none && what != Hidden::control && what != Hidden::variation && what != Hidden::separator;
+}
+
+// Control characters that a person sees as the end of a word.
+bool is_blank(char32_t point) { return (point >= '\t' && point <= '\r') || point == 0x85; }
+
+bool is_variation(char32_t point) { return text::hidden_class(point) == Hidden::variation; }
+
+// Blocks that are written from right to left.
+bool is_right_to_left(char32_t point) {
+  return (point >= 0x0590 && point <= 0x08FF) || (point >= 0xFB1D && point <= 0xFDFF) ||
+         (point >= 0xFE70 && point <= 0xFEFE);
 }
 
 // Does the UTF-8 of any of the above, or of a control from U+007F on, stand here? Told by its first three bytes.
@@ -49,7 +53,7 @@ bool may_stand_at(std::string_view text, std::size_t at) {
     case 0xE1:
       return next == 0x85 || next == 0x9E || next == 0xA0;
     case 0xE2:
-      return (next == 0x80 && ((third >= 0x8B && third <= 0x8F) || third >= 0xAA)) || (next == 0x81 && third >= 0xA0);
+      return (next == 0x80 && ((third >= 0x8B && third <= 0x8F) || third >= 0xA8)) || (next == 0x81 && third >= 0xA0);
     case 0xE3:
       return next == 0x85 && third == 0xA4;
     case 0xEF:
@@ -60,8 +64,6 @@ bool may_stand_at(std::string_view text, std::size_t at) {
       return false;
   }
 }
-
-constexpr char32_t kNothing = 0;
 
 class HiddenText {
  public:
@@ -119,21 +121,19 @@ class HiddenText {
   }
 
   bool is_hidden(char32_t point, std::size_t next_at) const {
-    if (in(kVariation, point)) {
+    if (is_variation(point)) {
       // One behind a character that is seen; more of them could spell anything.
-      return before_ == kNothing || before_ <= ' ' || in(kVariation, before_);
+      return before_ == kNothing || before_ <= ' ' || is_variation(before_);
     }
-    if (!in(kHidden, point)) {
+    if (!is_unseen(point)) {
       return false;
     }
     const char32_t next = next_at < text_.size() ? text::decode_utf8(text_, next_at).value : kNothing;
-    if (point == 0x200C || point == 0x200D) {
-      return before_ < 0x80 || next < 0x80 || in(kHidden, next) || in(kVariation, next);
+    const Hidden what = text::hidden_class(point);
+    if (what == Hidden::joiner) {
+      return before_ < 0x80 || next < 0x80 || is_unseen(next) || is_variation(next);
     }
-    if (point == 0x200E || point == 0x200F || point == 0x061C) {
-      return !in(kRightToLeft, before_) && !in(kRightToLeft, next);
-    }
-    return true;
+    return what != Hidden::mark || (!is_right_to_left(before_) && !is_right_to_left(next));
   }
 
   std::string_view text_;
@@ -145,25 +145,31 @@ class HiddenText {
 
 class Escapes {
  public:
-  Escapes(std::string_view text, std::size_t& found) : text_(text), found_(found) {}
+  explicit Escapes(std::string_view text) : text_(text) {}
 
-  std::string run() {
-    while (at_ < text_.size()) {
-      const std::size_t length = control_length();
+  std::string without(std::size_t& found) {
+    std::string out;
+    for (std::size_t at = 0; at < text_.size();) {
+      const std::size_t length = length_at(at);
       if (length > 0) {
-        ++found_;
-        at_ += length;
+        ++found;
+        at += length;
       } else {
-        out_ += text_[at_++];
+        out += text_[at++];
       }
     }
-    return std::move(out_);
+    return out;
+  }
+
+  // Of the control, and the sequence that it begins, at this place; 0 when there is none. Places come in their order.
+  std::size_t length_at(std::size_t at) {
+    at_ = at;
+    return control_length();
   }
 
  private:
   unsigned char byte(std::size_t at) const { return at < text_.size() ? static_cast<unsigned char>(text_[at]) : 0; }
 
-  // Of the control, and the sequence that it begins, at the place; 0 when there is none.
   std::size_t control_length() {
     const unsigned char c = byte(at_);
     if (c == 0x1B) {
@@ -221,49 +227,103 @@ class Escapes {
   }
 
   std::string_view text_;
-  std::size_t& found_;
   std::size_t at_ = 0;
   std::size_t no_end_from_ = std::string_view::npos;
-  std::string out_ = {};
 };
+
+// \uXXXX of a character that is looked for, of a half of a pair that may be one, or of what cannot be told.
+bool escape_is_worth_it(std::string_view escape) {
+  const std::optional<char32_t> unit = escaped_unit(escape);
+  return !unit || *unit == 0xD82F || *unit == 0xD834 || (*unit >= 0xDB40 && *unit <= 0xDB43) ||
+         text::hidden_class(*unit) != Hidden::none;
+}
+
+bool is_worth_it_at(std::string_view raw_json, std::size_t at) {
+  const auto byte = static_cast<unsigned char>(raw_json[at]);
+  if (byte == '"') {
+    return begins_as_us(raw_json.substr(at + 1), Spelling::raw_json);
+  }
+  if (byte != '\\') {
+    return byte >= 0x7F && may_stand_at(raw_json, at);
+  }
+  switch (at + 1 < raw_json.size() ? raw_json[at + 1] : '\0') {
+    case 'u':
+      return escape_is_worth_it(raw_json.substr(std::min(at + 2, raw_json.size()), 4));
+    case 'b':
+      return true;
+    case 'n':
+    case 'r':
+    case 'f':
+      return begins_as_us(raw_json.substr(std::min(at + 2, raw_json.size())), Spelling::raw_json);
+    default:
+      return false;
+  }
+}
 
 }  // namespace
 
 bool worth_a_look(std::string_view raw_json) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   constexpr std::uint64_t kHigh = 0x8080808080808080;
+  if (begins_as_us(raw_json, Spelling::raw_json)) {
+    return true;
+  }
   std::size_t at = 0;
   while (at < raw_json.size()) {
     if (at + 8 <= raw_json.size()) {
       std::uint64_t word = 0;
       std::memcpy(&word, raw_json.data() + at, 8);
-      // A backslash, a byte from 0x7F on: all of eight bytes at once.
+      // A backslash, a quote, a byte from 0x7F on: all of eight bytes at once.
       const std::uint64_t slash = word ^ (kOnes * '\\');
-      if ((((slash - kOnes) & ~slash) & kHigh) == 0 && (((word + kOnes) | word) & kHigh) == 0) {
+      const std::uint64_t quote = word ^ (kOnes * '"');
+      const std::uint64_t either = ((slash - kOnes) & ~slash) | ((quote - kOnes) & ~quote);
+      if (((either | (word + kOnes) | word) & kHigh) == 0) {
         at += 8;
         continue;
       }
     }
     const std::size_t end = std::min(at + 8, raw_json.size());
     while (at < end) {
-      const auto byte = static_cast<unsigned char>(raw_json[at]);
-      if (byte >= 0x7F && may_stand_at(raw_json, at)) {
+      if (is_worth_it_at(raw_json, at)) {
         return true;
       }
-      if (byte == '\\') {
-        if (at + 1 < raw_json.size() && (raw_json[at + 1] == 'u' || raw_json[at + 1] == 'b')) {
-          return true;
-        }
-        ++at;
-      }
-      ++at;
+      at += raw_json[at] == '\\' ? 2U : 1U;
     }
   }
   return false;
 }
 
-std::string without_terminal_escapes(std::string_view text, std::size_t& found) { return Escapes(text, found).run(); }
+std::string without_terminal_escapes(std::string_view text, std::size_t& found) { return Escapes(text).without(found); }
 
 std::string without_hidden_text(std::string_view text, std::size_t& found) { return HiddenText(text, found).run(); }
+
+std::size_t Seen::origin(std::size_t offset) const {
+  const auto after = std::ranges::upper_bound(cuts, offset, {}, &Cut::seen);
+  return after == cuts.begin() ? offset : (after - 1)->origin + (offset - (after - 1)->seen);
+}
+
+Seen seen_text(std::string_view text, Drop drop) {
+  Seen out;
+  Escapes escapes(text);
+  for (std::size_t at = 0; at < text.size();) {
+    const text::CodePoint here = text::decode_utf8(text, at);
+    std::size_t length = drop == Drop::sequences ? escapes.length_at(at) : 0;
+    if (length == 0 && text::hidden_class(here.value) != Hidden::none && here.length > 0 && !is_blank(here.value)) {
+      length = here.length;
+    }
+    if (length == 0) {
+      const std::size_t kept = std::max<std::size_t>(here.length, 1);
+      out.text += text.substr(at, kept);
+      at += kept;
+      continue;
+    }
+    at += length;
+    if (out.cuts.empty() || out.cuts.back().seen != out.text.size()) {
+      out.cuts.push_back({out.text.size(), at});
+    }
+    out.cuts.back().origin = at;
+  }
+  return out;
+}
 
 }  // namespace cordon::gate

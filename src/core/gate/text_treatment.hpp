@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cordon::gate {
 
-// Could the raw text of a JSON string, or of a whole message, hold anything that the functions below look for? Fast;
-// errs on the side of yes.
+// Could the raw text of a JSON string, or of a whole message, hold anything that the functions below look for, or a
+// line that begins with our name? Fast; errs on the side of yes.
 bool worth_a_look(std::string_view raw_json);
 
 // `text` without its control characters (all but U+0000, tab, line feed, carriage return and form feed) and the escape
@@ -20,5 +21,22 @@ std::string without_terminal_escapes(std::string_view text, std::size_t& found);
 // beyond the one that a character may have. Those that writing needs are left: joiners inside of words of other
 // scripts and of emoji, marks beside letters that run from right to left, flags.
 std::string without_hidden_text(std::string_view text, std::size_t& found);
+
+// A text as whoever does not get what is hidden in it puts it together, and where its bytes come from.
+struct Seen {
+  struct Cut {
+    std::size_t seen = 0;    // offset in `text`, before which something was left out
+    std::size_t origin = 0;  // what follows stands here in the original
+  };
+  std::string text = {};
+  std::vector<Cut> cuts = {};
+
+  std::size_t origin(std::size_t offset) const;
+};
+enum class Drop : bool {
+  characters,  // every hidden and control character, save tab and line ends
+  sequences,   // those, and the escape sequences that some of them begin
+};
+Seen seen_text(std::string_view text, Drop drop);
 
 }  // namespace cordon::gate

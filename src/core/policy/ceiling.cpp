@@ -76,6 +76,7 @@ class Comparison {
       case LimitKind::names:
       case LimitKind::paths:
       case LimitKind::choices:
+      case LimitKind::hosts:
         return compare_list(key, path, limit);
       case LimitKind::demands:
         return compare_demands(key, path, limit);
@@ -115,6 +116,10 @@ class Comparison {
           return glob_match(item.text, asked);
         case LimitKind::paths:
           return path_admitted(item.text, asked);
+        case LimitKind::hosts: {
+          const HostGrant most = {.host = item.text};
+          return host_admitted({&most, 1}, {.host = std::string(asked)});
+        }
         default:
           return item.text == asked;
       }
@@ -129,7 +134,8 @@ class Comparison {
     }
     for (const Asked& asked : key.list(policy_, path)) {
       if (!fits(key.kind, most, asked.text)) {
-        add(path, text::cat(quote(asked.text), " is asked for", by_default(asked.place)),
+        const bool any = key.kind == LimitKind::hosts && asked.text == "*";
+        add(path, text::cat(any ? "every host" : quote(asked.text), " is asked for", by_default(asked.place)),
             "accepts no more than " + list_of(most), place_of(places_, asked.place), limit);
       }
     }

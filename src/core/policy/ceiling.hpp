@@ -27,6 +27,7 @@ enum class LimitKind : std::uint8_t {
   paths,    // path globs, likewise
   choices,  // words; each that a policy asks for must be among them
   demands,  // words; a policy must ask for each of them
+  hosts,    // names and *.SUFFIX; each host that a policy asks for must be below one
   keys,     // public keys; a policy must name some, and each of them must be among these
   network,  // hosts, and how they are reached
 };

@@ -110,6 +110,49 @@ std::string_view word_of(AuditArguments arguments) {
   return "";
 }
 
+std::string_view word_of(Annotations annotations) { return annotations == Annotations::server ? "server" : "reviewed"; }
+
+std::string_view word_of(SchemaCheck check) { return check == SchemaCheck::enforce ? "enforce" : "off"; }
+
+std::string_view word_of(Confirm::Remember remember) {
+  using Remember = Confirm::Remember;
+  switch (remember) {
+    case Remember::never:
+      return "never";
+    case Remember::same_arguments:
+      return "same_arguments";
+    case Remember::session:
+      return "session";
+  }
+  return "";
+}
+
+std::string_view word_of(Results::Treatment treatment) {
+  using Treatment = Results::Treatment;
+  switch (treatment) {
+    case Treatment::off:
+      return "off";
+    case Treatment::flag:
+      return "flag";
+    case Treatment::strip:
+      return "strip";
+  }
+  return "";
+}
+
+std::string_view word_of(Results::Secrets secrets) {
+  using Secrets = Results::Secrets;
+  switch (secrets) {
+    case Secrets::off:
+      return "off";
+    case Secrets::flag:
+      return "flag";
+    case Secrets::redact:
+      return "redact";
+  }
+  return "";
+}
+
 // What a policy that no reader of ours made does not say is refused: the word is in no table.
 template <Effect effect>
 std::string_view action_of(const Policy& policy) {
@@ -170,9 +213,20 @@ std::vector<Asked> account(const Policy& policy, std::string_view path) {
   return policy.isolation.user ? std::vector<Asked>{{*policy.isolation.user, std::string(path)}} : std::vector<Asked>();
 }
 
+// Without a list every host may be named, where addresses pass at all.
+std::vector<Asked> elicitation_hosts(const Policy& policy, std::string_view path) {
+  const ClientRequests& requests = policy.client_requests;
+  if (requests.elicitation == Action::block) {
+    return {};
+  }
+  return requests.elicitation_hosts.empty() ? std::vector<Asked>{{"*", std::string(path)}}
+                                            : texts(requests.elicitation_hosts, path);
+}
+
 constexpr std::string_view kActions = "allow flag confirm block hide";
 constexpr std::string_view kUses = "allow flag block hide";
 constexpr std::string_view kServed = "flag pinned block";
+constexpr std::string_view kTreatments = "off flag strip";
 constexpr std::string_view kRequests = "allow flag block";
 constexpr std::string_view kGuarantees =
     "filesystem network processes ipc syscalls environment descriptors devices limits";
@@ -225,6 +279,9 @@ constexpr std::array kKeys = std::to_array<CeilingKey>({
     {.section = kDrift, .key = "identity", .words = kServed, .standard = "pinned", .word = [](P p) { return word_of(p.catalog.drift.identity); }},
     {.section = kDrift, .key = "capabilities", .words = "hide block", .standard = "hide", .word = [](P p) { return word_of(p.catalog.drift.capabilities); }},
     {.section = kDrift, .key = "launch", .words = "flag block", .standard = "block", .word = [](P p) { return word_of(p.catalog.drift.launch); }},
+    {.section = "tools", .key = "annotations", .words = "server reviewed", .standard = "reviewed", .word = [](P p) { return word_of(p.tools.annotations); }},
+    {.section = "tools", .key = "schema", .words = "off enforce", .standard = "off", .word = [](P p) { return word_of(p.tools.schema); }},
+    {.section = "tools.confirm", .key = "remember", .words = "session same_arguments never", .standard = "never", .word = [](P p) { return word_of(p.tools.confirm.remember); }},
     {.section = kEffects, .key = "read", .words = kActions, .standard = "allow", .word = action_of<Effect::read>},
     {.section = kEffects, .key = "write", .words = kActions, .standard = "confirm", .word = action_of<Effect::write>},
     {.section = kEffects, .key = "destructive", .words = kActions, .standard = "block", .word = action_of<Effect::destructive>},
@@ -236,7 +293,12 @@ constexpr std::array kKeys = std::to_array<CeilingKey>({
     {.section = "resources", .key = "templates", .words = kUses, .standard = "block", .word = [](P p) { return name(p.resources.templates); }},
     {.section = "client_requests", .key = "sampling", .words = kRequests, .standard = "block", .word = [](P p) { return name(p.client_requests.sampling); }},
     {.section = "client_requests", .key = "elicitation", .words = kRequests, .standard = "flag", .word = [](P p) { return name(p.client_requests.elicitation); }},
+    {.section = "client_requests", .key = "elicitation_hosts", .kind = K::hosts, .standard = kAny, .list = elicitation_hosts},
     {.section = "client_requests", .key = "roots", .words = "allow flag policy block", .standard = "policy", .word = [](P p) { return word_of(p.client_requests.roots); }},
+    {.section = "results", .key = "hidden_text", .words = kTreatments, .standard = "flag", .word = [](P p) { return word_of(p.results.hidden_text); }},
+    {.section = "results", .key = "terminal_escapes", .words = kTreatments, .standard = "strip", .word = [](P p) { return word_of(p.results.terminal_escapes); }},
+    {.section = "results", .key = "secrets", .words = "off flag redact", .standard = "off", .word = [](P p) { return word_of(p.results.secrets); }},
+    {.section = "results", .key = "schema", .words = "off enforce", .standard = "off", .word = [](P p) { return word_of(p.results.structured); }},
     {.section = "audit", .key = "arguments", .words = "none digest full", .standard = "digest", .word = [](P p) { return word_of(p.audit_arguments); }},
 });
 // clang-format on

@@ -38,7 +38,10 @@ policy::Messages read_messages(Faults& faults, const yaml::Node& section);
 policy::Results read_results(Faults& faults, const yaml::Node& section);
 void read_limits(Faults& faults, const Section& section, policy::Rule& rule);
 void read_answer_timeout(Faults& faults, const Section& section, policy::Messages& messages);
-// Only checked: this version blocks all that a server may ask of the client.
+// A name or *.SUFFIX without a port (session.cpp); nothing and a fault else. A ceiling may name more with one entry:
+// *.com.
+enum class Wildcards : bool { of_owners, of_suffixes_too };
+std::optional<std::string> read_host(Faults& faults, const yaml::Node& item, std::string_view key, Wildcards wildcards);
 policy::ClientRequests read_client_requests(Faults& faults, const yaml::Node& section);
 policy::AuditArguments read_audit(Faults& faults, const yaml::Node& section);
 

@@ -20,7 +20,6 @@ policy::Messages read_messages(Faults& faults, const yaml::Node& node) {
 
 namespace {
 
-// Names and *.SUFFIX, as in isolation.network, but without a port: what a person's browser is sent to.
 void read_elicitation_hosts(Faults& faults, const yaml::Node& node, std::vector<std::string>& hosts) {
   constexpr std::string_view kKey = "client_requests.elicitation_hosts";
   const auto* items = read_list(faults, node, kKey, ListEmptiness::allowed);
@@ -28,25 +27,35 @@ void read_elicitation_hosts(Faults& faults, const yaml::Node& node, std::vector<
     return;
   }
   for (const yaml::Node& item : *items) {
-    const auto written = read_text(faults, item, text::cat("an item of ", kKey));
-    if (!written) {
-      continue;
-    }
-    const bool wildcard = written->starts_with("*.");
-    const Result<std::string> host = egress::canonical_policy_host(wildcard ? written->substr(2) : *written);
-    if (!host) {
-      faults.add(item.position, text::cat(quote(*written), ": ", host.error().detail),
-                 "write a name such as login.example.com, without scheme and port");
-    } else if (wildcard && egress::is_public_suffix(*host)) {
-      faults.add(item.position, text::cat(quote(*written), ": anybody can have a name below ", *host),
-                 "name the hosts, or a wildcard below a name that has one owner");
-    } else {
-      hosts.push_back(wildcard ? text::cat("*.", *host) : *host);
+    if (auto host = read_host(faults, item, kKey, Wildcards::of_owners)) {
+      hosts.push_back(std::move(*host));
     }
   }
 }
 
 }  // namespace
+
+// Names and *.SUFFIX, as in isolation.network, but without a port: what a person's browser is sent to.
+std::optional<std::string> read_host(Faults& faults, const yaml::Node& item, std::string_view key,
+                                     Wildcards wildcards) {
+  const auto written = read_text(faults, item, text::cat("an item of ", key));
+  if (!written) {
+    return std::nullopt;
+  }
+  const bool wildcard = written->starts_with("*.");
+  const Result<std::string> host = egress::canonical_policy_host(wildcard ? written->substr(2) : *written);
+  if (!host) {
+    faults.add(item.position, text::cat(quote(*written), ": ", host.error().detail),
+               "write a name such as login.example.com, without scheme and port");
+    return std::nullopt;
+  }
+  if (wildcard && wildcards == Wildcards::of_owners && egress::is_public_suffix(*host)) {
+    faults.add(item.position, text::cat(quote(*written), ": anybody can have a name below ", *host),
+               "name the hosts, or a wildcard below a name that has one owner");
+    return std::nullopt;
+  }
+  return wildcard ? text::cat("*.", *host) : *host;
+}
 
 policy::ClientRequests read_client_requests(Faults& faults, const yaml::Node& node) {
   using policy::Action;

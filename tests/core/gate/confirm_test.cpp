@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "core/gate/confirm_form.hpp"
 #include "core/gate/confirmation.hpp"
-#include "core/gate/secret_forms.hpp"
+#include "core/gate/secret_finder.hpp"
 #include "core/json/read.hpp"
 
 using namespace cordon;
@@ -37,7 +37,7 @@ ConfirmSubject subject(const std::string& arguments, const std::string& tool = "
 std::string shown(const std::string& arguments, const std::vector<NamedSecret>& secrets = {},
                   const std::string& tool = "put") {
   const json::Document document = parsed(arguments);
-  return confirm_text({"files", tool, policy::Effect::write, false, document.root()}, secrets);
+  return confirm_text({"files", tool, policy::Effect::write, false, document.root()}, SecretFinder(secrets));
 }
 
 std::string ask(Confirmations& state, const ConfirmSubject& about, Instant now) {
@@ -187,7 +187,7 @@ TEST_CASE("a secret is shown by its kind, its length and where it goes") {
 }
 
 TEST_CASE("nothing but a token hides behind the form of one") {
-  const auto kinds = [](const std::string& text) { return find_secrets(text, {}).size(); };
+  const auto kinds = [](const std::string& text) { return SecretFinder().find(text, SecretFinder::Reach::token).size(); };
   CHECK(kinds("ghp_" + std::string(36, 'a')) == 1);
   CHECK(kinds("ghp_short") == 0);
   CHECK(kinds("ghp_rm -rf / ; " + std::string(36, 'a')) == 0);
@@ -196,7 +196,7 @@ TEST_CASE("nothing but a token hides behind the form of one") {
   CHECK(kinds("eyJ" + std::string(50, 'a')) == 0);
   CHECK(kinds("eyJ" + std::string(50, 'a') + "." + std::string(50, 'b') + "." + std::string(9, 'c')) == 1);
   const std::string key = "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n";
-  const auto spans = find_secrets(key + "; rm -rf /", {});
+  const auto spans = SecretFinder().find(key + "; rm -rf /", SecretFinder::Reach::token);
   REQUIRE(spans.size() == 1);
   CHECK(spans[0].length == key.size());
 }

@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "core/gate/elicitation.hpp"
 #include "core/gate/open_questions.hpp"
+#include "core/gate/own_name.hpp"
 #include "core/gate/session.hpp"
 #include "core/wire/message.hpp"
 
@@ -228,4 +229,34 @@ TEST_CASE("our name is told apart from words that only resemble it") {
                "cp cord0n"));
   CHECK_FALSE(names_us("an MCP server asks the cordon"));
   CHECK_FALSE(names_us(""));
+}
+
+TEST_CASE("the completion of an address is told once, within an hour, and the oldest is forgotten first") {
+  const Instant start = {1};
+  OpenQuestions questions;
+  questions.remember_elicitation("a", start);
+  questions.remember_elicitation("b", start);
+  questions.remember_elicitation("c", start + 10);
+  questions.remember_elicitation("", start);
+  questions.remember_elicitation(std::string(257, 'x'), start);
+  CHECK(questions.elicitations.size() == 3);
+  CHECK(questions.take_elicitation("a", start + (kElicitationMs - 1)));
+  CHECK_FALSE(questions.take_elicitation("a", start + (kElicitationMs - 1)));
+  CHECK_FALSE(questions.take_elicitation("b", start + kElicitationMs));
+  CHECK(questions.take_elicitation("c", start + kElicitationMs));
+  CHECK_FALSE(questions.take_elicitation("d", start));
+  // A second question with the same id does not make it told twice.
+  questions.remember_elicitation("a", start);
+  questions.remember_elicitation("a", start + 1);
+  CHECK(questions.take_elicitation("a", start + 2));
+  CHECK_FALSE(questions.take_elicitation("a", start + 2));
+  // Full: the oldest goes, and its completion does not pass; a later one is remembered.
+  for (std::size_t i = 0; i < kMaxRememberedElicitations + 2; ++i) {
+    questions.remember_elicitation(text::cat("e", i), start + static_cast<std::int64_t>(i));
+  }
+  CHECK(questions.elicitations.size() == kMaxRememberedElicitations);
+  CHECK_FALSE(questions.take_elicitation("e0", start + 300));
+  CHECK_FALSE(questions.take_elicitation("e1", start + 300));
+  CHECK(questions.take_elicitation("e2", start + 300));
+  CHECK(questions.take_elicitation(text::cat("e", kMaxRememberedElicitations + 1), start + 300));
 }

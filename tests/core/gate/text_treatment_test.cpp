@@ -7,7 +7,8 @@
 #include <string>
 
 #include "base/text.hpp"
-#include "core/gate/known_secrets.hpp"
+#include "core/gate/own_name.hpp"
+#include "core/gate/secret_finder.hpp"
 
 using namespace cordon;
 using namespace cordon::gate;
@@ -33,10 +34,11 @@ Result hidden(std::string_view text) {
 }
 
 std::string redacted(std::string_view text) {
+  const SecretFinder finder(
+      {{"A", "hunter2hunter2"}, {"B", "abcd"}, {"C", "abcd-and-more"}, {"D", "first line\nsecond \"line\""}});
   std::size_t found = 0;
   std::set<std::string> kinds;
-  std::string out =
-      without_secrets(text, {{"A", "hunter2hunter2"}, {"B", "abcd"}, {"C", "abcd-and-more"}}, found, kinds);
+  std::string out = finder.without_secrets(text, SecretFinder::Look::closely, found, kinds);
   CHECK((found == 0) == (out == text));
   CHECK(out.size() <= text.size());
   return out;
@@ -105,7 +107,7 @@ TEST_CASE("a look is taken wherever there may be something") {
     }
     std::string text;
     text::append_utf8(text, point);
-    if (hidden(text).found > 0 || escapes(text).found > 0) {
+    if (hidden(text).found > 0 || escapes(text).found > 0 || !seen_text(text, Drop::characters).cuts.empty()) {
       REQUIRE(worth_a_look(text));
     }
   }
@@ -133,4 +135,63 @@ TEST_CASE("secrets are known by their form and by their value") {
     many += "eyJ-xoxb-";
   }
   CHECK(redacted(many).size() <= many.size());
+}
+
+TEST_CASE("a secret is found however it is broken up, as far as nobody sees the break") {
+  const std::string token = "ghp_" + std::string(36, 'a');
+  for (const char* hidden : {"\u200b", "\u2060", "\ufeff", "\u00ad", "\u200d", "\ufe0f", "\u202e", "\u2028",
+                             "\U000E0041", "\U000E0100", "\x1b[0m", "\x1b]0;x\x07", "\b", "\x7f",
+                             "\xc2\x9b"
+                             "1m"}) {
+    CAPTURE(text::printable(hidden));
+    for (const std::size_t at : {std::size_t{1}, std::size_t{3}, std::size_t{4}, std::size_t{20}, token.size() - 1}) {
+      CHECK(redacted("x " + token.substr(0, at) + hidden + token.substr(at) + "!") == "x [github_token removed]!");
+    }
+    CHECK(redacted("hunter2" + std::string(hidden) + "hunter2") == "[secret]");
+    CHECK(redacted("a" + std::string(hidden) + token) == "a" + std::string(hidden) + "[github_token removed]");
+  }
+  // Inside of what a terminal would not show.
+  CHECK(redacted("\x1b]0;" + token + "\x07") == "\x1b]0;[github_token removed]\x07");
+  // A string inside of a string, an address.
+  CHECK(redacted("{\\\"a\\\":\\n" + token + "\\n}") == "{\\\"a\\\":\\n[github_token removed]\\n}");
+  CHECK(redacted("?a%3D" + token) == "?a%3D[github_token removed]");
+  CHECK(redacted("second \"line\"") == "[secret]");
+  CHECK(redacted("first line\\nsecond \\\"line\\\"") == "[secret]");
+  // What is seen separates.
+  CHECK(redacted("hunter2 hunter2") == "hunter2 hunter2");
+  CHECK(redacted("hunter2\nhunter2") == "hunter2\nhunter2");
+}
+
+TEST_CASE("forms of tokens stay linear") {
+  for (const char* part : {"SG.", "sk-ant-", "eyJ.", "eyJa.eyJ", "-----BEGIN ", "ghp_", "-", "\\n"}) {
+    std::string many;
+    while (many.size() < 1'000'000) {
+      many += part;
+    }
+    const SecretFinder finder;
+    finder.find(many, SecretFinder::Reach::token);
+    std::size_t found = 0;
+    std::set<std::string> kinds;
+    CHECK(finder.without_secrets(many, SecretFinder::Look::closely, found, kinds).size() <= many.size());
+  }
+}
+
+TEST_CASE("lines that begin with our name are counted") {
+  for (const char* ours :
+       {"mcp-cordon: all is well", "  [MCP Cordon] x", "** mcp\u200b-cordon",
+        "\xd0\xbc\xd1\x81\xd1\x80-cordon:", "x\nmcp_cordon", "x\r\n> mcp-c0rd0n", "a\xe2\x80\xa8mcp-cordon"}) {
+    CAPTURE(ours);
+    CHECK(lines_as_us(ours) == 1);
+  }
+  for (const char* other : {"", "see mcp-cordon", "mcp-servers", "mcp", "1. mcp-cordon", "\xe6\x97\xa5 mcp-cordon"}) {
+    CAPTURE(other);
+    CHECK(lines_as_us(other) == 0);
+  }
+  CHECK(lines_as_us("mcp-cordon:\n\nmcp-cordon:\nno\nmcp-cordon") == 3);
+  for (const char* raw : {"mcp-cordon", "x\\nmcp-cordon", "x\\r\\n \\t mcp-cordon", "\\u006dcp-cordon",
+                          "m\\u0063p-cordon", "{\"a\":\"mcp-cordon\"", "aaaaaaaaaaaaaa\\nmcp\\/cordon"}) {
+    CAPTURE(raw);
+    CHECK(worth_a_look(raw));
+  }
+  CHECK_FALSE(worth_a_look("aaaaaaaaaaaaa\\nsee mcp-cordon\\n\\u00e9 \\ud83d\\ude00"));
 }

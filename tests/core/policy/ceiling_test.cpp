@@ -121,6 +121,13 @@ TEST_CASE("the order of strictness of every word") {
                                                        {"catalog.drift.identity", "flag pinned block"},
                                                        {"catalog.drift.capabilities", "hide block"},
                                                        {"catalog.drift.launch", "flag block"},
+                                                       {"tools.annotations", "server reviewed"},
+                                                       {"tools.schema", "off enforce"},
+                                                       {"tools.confirm.remember", "session same_arguments never"},
+                                                       {"results.hidden_text", "off flag strip"},
+                                                       {"results.terminal_escapes", "off flag strip"},
+                                                       {"results.secrets", "off flag redact"},
+                                                       {"results.schema", "off enforce"},
                                                        {"tools.effects.read", "allow flag confirm block hide"},
                                                        {"tools.effects.write", "allow flag confirm block hide"},
                                                        {"tools.effects.destructive", "allow flag confirm block hide"},
@@ -176,6 +183,46 @@ TEST_CASE("a policy of defaults stays below a ceiling of defaults") {
     }
   }
   CHECK(f.keys() == "");
+}
+
+TEST_CASE("hosts that a person may be sent to: no list asks for every host") {
+  Fixture f;
+  f.items("client_requests.elicitation_hosts", {"login.example.org", "*.example.com"});
+  REQUIRE(compare(f.policy, f.places, f.ceiling).size() == 1);
+  CHECK(compare(f.policy, f.places, f.ceiling)[0].asked == "every host is asked for by default");
+  const auto fits = [&](const std::vector<std::string>& hosts) {
+    f.policy.client_requests.elicitation_hosts = hosts;
+    return f.fits();
+  };
+  CHECK(fits({"login.example.org"}));
+  CHECK(fits({"a.example.com", "*.b.example.com", "*.example.com"}));
+  CHECK_FALSE(fits({"example.com"}));
+  CHECK_FALSE(fits({"login.example.org", "*.example.org"}));
+  CHECK_FALSE(fits({"*.com"}));
+  // Where no address passes, none is asked for.
+  f.policy.client_requests.elicitation = Action::block;
+  CHECK(fits({}));
+}
+
+TEST_CASE("treatment of text, schemas, hints and memory: weaker than the ceiling is refused") {
+  Fixture f;
+  f.limit("tools.annotations").word = "reviewed";
+  f.limit("tools.schema").word = "enforce";
+  f.limit("tools.confirm.remember").word = "same_arguments";
+  f.limit("results.hidden_text").word = "flag";
+  f.limit("results.terminal_escapes").word = "strip";
+  f.limit("results.secrets").word = "flag";
+  f.limit("results.schema").word = "enforce";
+  CHECK(f.keys() == "tools.schema results.secrets results.schema");
+  f.policy.tools.schema = SchemaCheck::enforce;
+  f.policy.results = {.secrets = Results::Secrets::redact, .structured = SchemaCheck::enforce};
+  f.policy.tools.confirm.remember = Confirm::Remember::same_arguments;
+  CHECK(f.fits());
+  f.policy.tools.annotations = Annotations::server;
+  f.policy.tools.confirm.remember = Confirm::Remember::session;
+  f.policy.results.hidden_text = Results::Treatment::off;
+  f.policy.results.terminal_escapes = Results::Treatment::flag;
+  CHECK(f.keys() == "tools.annotations tools.confirm.remember results.hidden_text results.terminal_escapes");
 }
 
 TEST_CASE("questions of the server: the policy's own words count") {

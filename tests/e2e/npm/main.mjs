@@ -18,6 +18,7 @@ import { recordings } from './suites/recordings.mjs';
 import { servers, strict } from './suites/servers.mjs';
 import { shipped } from './suites/shipped.mjs';
 import { tasks } from './suites/tasks.mjs';
+import { texts } from './suites/texts.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -47,6 +48,7 @@ async function runAll(work) {
   await confirm(native, isRoot ? ['v1', 'v2-modern'] : ['v1', 'v2-legacy', 'v2-auto', 'v2-modern']);
   await questions(native, isRoot ? ['v1'] : ['v1', 'v2-legacy']);
   await tasks(native);
+  await texts(native, isRoot ? ['v1'] : ['v1', 'v2-legacy']);
   await drift(native, isRoot ? ['v1'] : ['v1', 'v2-modern']);
   await strict(native);
   await boundary(native);
