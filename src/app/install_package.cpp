@@ -38,7 +38,7 @@ Status finish(PackageFetch& fetch, const std::string& tree, const policy::Source
   if (!done) {
     return done;
   }
-  Result<TreeDigest> digest = content_digest(tree);
+  Result<TreeDigest> digest = record_digest(record, tree);
   if (!digest) {
     return std::unexpected(digest.error());
   }
@@ -118,7 +118,9 @@ Result<Installed> install_package(const Caller& caller, const LoadedPolicy& load
   if (recorded && check_store(caller, *recorded, TreeCheck::full, "")) {
     return Installed{std::move(*recorded), 0, true};
   }
-  const std::unique_ptr<PackageFetch> fetch = npm_fetch(caller, source, progress);
+  const std::unique_ptr<PackageFetch> fetch = source.kind == policy::Source::Kind::pypi
+                                                  ? pypi_fetch(caller, source, progress)
+                                                  : npm_fetch(caller, source, progress);
   return fetch_package(caller, loaded, *fetch, recorded);
 }
 

@@ -37,6 +37,9 @@ class PackageFetch {
 std::unique_ptr<PackageFetch> npm_fetch(const Caller& caller, const policy::Source& source,
                                         const InstallProgress& progress);
 
+std::unique_ptr<PackageFetch> pypi_fetch(const Caller& caller, const policy::Source& source,
+                                         const InstallProgress& progress);
+
 // The packages of a source whose scripts run, as the record names them.
 std::vector<std::string> scripts_of(const policy::Source& source);
 
