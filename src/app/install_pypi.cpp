@@ -143,7 +143,7 @@ class PypiFetch final : public PackageFetch {
     }
     all.insert(all.end(),
                {"install", "--no-input", "--disable-pip-version-check", "--only-binary", ":all:", "--progress-bar",
-                "off", "--retries", "2", "--timeout", "30", "--cache-dir", text::cat(kInsideFolder, "/cache"), "-v"});
+                "off", "--retries", "2", "--timeout", "30", "--cache-dir", text::cat(kInsideFolder, "/cache"), "-vv"});
     all.insert(all.end(), words.begin(), words.end());
     PackageTool out = tool(all);
     out.environment = client_.environment;
@@ -257,9 +257,11 @@ class PypiFetch final : public PackageFetch {
     if (Status written = run::write_atomic(folder_ + "/lock.txt", lock); !written) {
       return written;
     }
-    return judge(run_package_tool(
-        caller_, pip({"--require-hashes", "--no-deps", "--no-compile", "--no-warn-script-location", "--target",
-                      text::cat(kInsideTree, '/', kSitePackages), "-r", text::cat(kInsideFolder, "/lock.txt")})));
+    PackageTool install = pip({"--require-hashes", "--no-deps", "--no-compile", "--no-warn-script-location", "--target",
+                               text::cat(kInsideTree, '/', kSitePackages)});
+    // Not among the words: a command does not name files that it can write to.
+    install.environment.push_back(text::cat("PIP_REQUIREMENT=", kInsideFolder, "/lock.txt"));
+    return judge(run_package_tool(caller_, install));
   }
 
   const Caller& caller_;

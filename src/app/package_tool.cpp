@@ -19,7 +19,7 @@ namespace cordon::app {
 namespace {
 
 constexpr std::int64_t kTimeoutMs = 30 * 60'000;
-constexpr std::size_t kKeptLines = 200;
+constexpr std::size_t kKeptLines = 1000;
 constexpr std::size_t kMaxWord = 4'000'000;
 
 sandbox::LaunchSpec spec_of(const PackageTool& tool) {
