@@ -7,7 +7,7 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
-#include <set>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -60,6 +60,10 @@ bool is_recent_pip(std::string_view version) {
   return major > 22 || (major == 22 && minor >= 2);
 }
 
+std::span<const std::string> last_of(const std::vector<std::string>& lines, std::size_t count) {
+  return std::span(lines).last(std::min(count, lines.size()));
+}
+
 class PypiFetch final : public PackageFetch {
  public:
   PypiFetch(const Caller& caller, const policy::Source& source, const InstallProgress& progress)
@@ -69,7 +73,9 @@ class PypiFetch final : public PackageFetch {
                Installed& out) override {
     Status done = prepare(folder, recorded);
     done = done ? look(recorded) : done;
-    progress_.say(text::cat("fetching ", policy::spelled(source_), " from ", client_.index));
+    if (done) {
+      progress_.say(text::cat("fetching ", policy::spelled(source_), " from ", client_.index));
+    }
     if (done && recorded) {
       Result<formats::PypiLock> lock = formats::read_pypi_lock(recorded->lock, "the recorded lock file");
       done = lock ? Status() : std::unexpected(lock.error());
@@ -164,11 +170,15 @@ class PypiFetch final : public PackageFetch {
     for (const std::string& line : ended->lines) {
       words = line.starts_with("cordon ") ? text::split(line, ' ') : words;
     }
+    if (words.empty()) {
+      return fail(Errc::launch_failed,
+                  text::cat("this Python does not start: ", text::join(last_of(ended->lines, 3), " | ")),
+                  text::printable(python_.path), "put another python3 first in PATH");
+    }
     if (words.size() < 4) {
       return fail(
-          Errc::launch_failed, words.empty() ? "this Python does not start" : "this Python has no pip",
-          text::printable(python_.path),
-          "install it: apt install python3-pip, or python3 -m ensurepip; a python3 in PATH that has it will do");
+          Errc::launch_failed, "this Python has no pip", text::printable(python_.path),
+          "install it (apt install python3-pip, python3 -m ensurepip), or put a python3 that has it first in PATH");
     }
     lock_.python = words[1];
     pip_wheel_ = words[3] == "-" ? std::string_view() : words[3];
