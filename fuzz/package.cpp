@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a registry and npm give: a lock file, a package.json, and the record that is made of them; and an .npmrc. A lock
-// file that is accepted binds every package and reads back the same from its canonical form; a program's path stays in
-// its package; a record that is accepted is written as text that reads back the same.
+// What registries, npm and pip give: lock files, a package.json, entry points, a report, and the record that is made of
+// them; and settings. A lock file that is accepted binds every package and reads back the same from its canonical form;
+// a program's path stays in its package; a record that is accepted is written as text that reads back the same.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,11 +10,17 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "core/policy/pypi_name.hpp"
 #include "core/policy/source.hpp"
+#include "formats/netrc.hpp"
 #include "formats/npm_lock.hpp"
 #include "formats/npmrc.hpp"
 #include "formats/package_json.hpp"
 #include "formats/package_record.hpp"
+#include "formats/pip_report.hpp"
+#include "formats/pypi_lock.hpp"
+#include "formats/pypi_program.hpp"
+#include "formats/uv_settings.hpp"
 
 using namespace cordon;
 
@@ -48,12 +54,34 @@ void check_record(std::string_view input) {
   }
 }
 
+void check_python(std::string_view input) {
+  if (const auto lock = formats::read_pypi_lock(input, "fuzz")) {
+    CORDON_ASSERT(formats::write_pypi_lock(*lock) == input);
+  }
+  if (const auto report = formats::read_pip_report(input, "fuzz"); report && !report->empty()) {
+    formats::PypiLock lock{"cpython-311-x86_64-linux-gnu", {}};
+    for (const formats::PipChoice& choice : *report) {
+      lock.packages.push_back(choice.package);
+    }
+    CORDON_ASSERT(formats::read_pypi_lock(formats::write_pypi_lock(lock), "again").has_value());
+  }
+  if (const auto entry = formats::pypi_program(input, "fuzz", "pkg", "pkg")) {
+    CORDON_ASSERT(entry->module.find_first_of(" \n;()'\"") == std::string::npos && !entry->module.starts_with('-'));
+  }
+  if (const auto name = policy::read_pypi_name(input)) {
+    CORDON_ASSERT(input.find_first_of(" \n@/;:\\") == std::string_view::npos && !input.starts_with('-'));
+  }
+  formats::read_netrc(input);
+  [[maybe_unused]] const auto uv = formats::read_uv_settings(input, "fuzz");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   check_lock(input);
   check_record(input);
+  check_python(input);
   if (const auto program = formats::package_program(input, "fuzz", "@a/pkg", "pkg")) {
     check_inside(*program);
   }

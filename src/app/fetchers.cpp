@@ -8,6 +8,7 @@
 
 #include "app/paths.hpp"
 #include "base/text.hpp"
+#include "core/policy/pypi_name.hpp"
 
 namespace cordon::app {
 namespace {
@@ -83,14 +84,24 @@ Words read_words(std::span<const std::string> arguments, std::size_t wanted) {
   return out;
 }
 
+// As a policy names it; uv's pkg@1.2 is pkg==1.2 there.
+std::string policy_name(Kind kind, std::string_view package) {
+  if (kind == Kind::npm && !package.empty()) {
+    return std::string(package);
+  }
+  const std::size_t at = std::min(package.find('@'), package.size());
+  const std::string_view version = package.substr(std::min(at + 1, package.size()));
+  const std::string spelled =
+      text::cat(package.substr(0, at),
+                version.empty() || version == "latest" ? "" : "==", version == "latest" ? std::string_view() : version);
+  return policy::read_pypi_name(spelled) ? spelled : std::string("PACKAGE");
+}
+
 std::string remedy_for(const Tool& tool, std::string_view package) {
-  const std::string_view name = package.empty() ? "PACKAGE" : package;
-  const std::string install = tool.kind == Kind::npm
-                                  ? text::cat("let launch.source name it, {npm: \"", name,
-                                              "\"}, and launch.command its program and arguments, [BIN, …]; mcp-cordon "
-                                              "install then fetches it once")
-                                  : text::cat("install it once, `uv venv DIR && uv pip install --python DIR ", name,
-                                              "`, and let launch.command name its entry: [DIR/bin/…]");
+  const std::string name = policy_name(tool.kind, package);
+  const std::string install =
+      text::cat("let launch.source name it, {", tool.kind == Kind::npm ? "npm" : "pypi", ": \"", name,
+                "\"}, and launch.command its program and arguments, [BIN, …]; mcp-cordon install then fetches it once");
   return tool.offline.empty() ? install
                               : text::cat(install, "; or add ", tool.offline,
                                           " and name in launch.cwd the folder where it is installed");

@@ -214,6 +214,7 @@ Result<NewPolicy> prepare_policy(const Caller& caller, const InitRequest& reques
   starter.command = request.command;
   starter.package = clients::detect(request.command);
   if (const auto stands = stands_for(request.command)) {
+    starter.source_kind = policy::name(stands->source.kind);
     starter.source = policy::spelled(stands->source);
     starter.source_command = stands->command;
   }

@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The npm half of install: npm runs in a sandbox, and what it leaves behind is read as something foreign.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/utsname.h>
+// install with npm, which runs in a sandbox.
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "app/expand.hpp"
-#include "app/install.hpp"
 #include "app/npm_client.hpp"
 #include "app/npm_errors.hpp"
-#include "app/package_launch.hpp"
-#include "app/package_store.hpp"
-#include "app/package_tool.hpp"
-#include "app/package_tree.hpp"
-#include "app/paths.hpp"
+#include "app/package_fetch.hpp"
 #include "base/text.hpp"
-#include "core/json/read.hpp"
 #include "core/json/write.hpp"
 #include "core/policy/source.hpp"
 #include "formats/npm_lock.hpp"
@@ -28,25 +18,6 @@
 
 namespace cordon::app {
 namespace {
-
-constexpr std::string_view kInsideTree = "/home/cordon/tree";
-
-std::string platform_name() {
-  utsname machine{};
-  return ::uname(&machine) == 0 ? text::cat("linux-", static_cast<const char*>(machine.machine)) : "linux";
-}
-
-std::vector<std::string> scripts_of(const policy::Source& source) {
-  return source.scripts == policy::Source::Scripts::allow ? source.script_packages : std::vector<std::string>();
-}
-
-// npm may take it for a fault of the network.
-bool disk_is_full(const std::string& folder) {
-  constexpr std::uint64_t kRoom = 1'000'000;
-  struct statvfs info{};
-  return ::statvfs(folder.c_str(), &info) == 0 &&
-         (std::uint64_t{info.f_bavail} * info.f_frsize < kRoom || (info.f_files != 0 && info.f_favail == 0));
-}
 
 struct Npm {
   Program node = {};
@@ -65,33 +36,25 @@ Result<Npm> find_npm(const Caller& caller) {
   return Npm{std::move(*node), std::move(*npm)};
 }
 
-class NpmInstall {
+class NpmFetch final : public PackageFetch {
  public:
-  NpmInstall(const Caller& caller, const LoadedPolicy& loaded, const InstallProgress& progress)
-      : caller_(caller), source_(*loaded.policy.launch.source), progress_(progress) {
-    out_.record.server = loaded.policy.server;
-    out_.record.kind = policy::Source::Kind::npm;
-    out_.record.package = source_.package;
-    out_.record.scripts = scripts_of(source_);
-    out_.record.platform = platform_name();
+  NpmFetch(const Caller& caller, const policy::Source& source, const InstallProgress& progress)
+      : caller_(caller), source_(source), progress_(progress) {}
+
+  Status fetch(const std::string& folder, const std::optional<formats::PackageRecord>& recorded,
+               Installed& out) override {
+    Status done = prepare(folder, recorded);
+    done = done ? download(recorded ? "ci" : "install") : done;
+    done = done ? read_lock(recorded, out) : done;
+    return done ? run_scripts(out.record.scripts) : done;
   }
 
-  // `recorded`: to be fetched exactly so.
-  Result<Installed> run(const std::optional<formats::PackageRecord>& recorded) {
-    Result<Staging> staging = Staging::make(caller_, "npm");
-    if (!staging) {
-      return std::unexpected(staging.error());
+  // What npm writes for itself differs from version to version, and no package reads it.
+  Status tidy(const std::string& tree) override {
+    for (const char* name : {"/package.json", "/package-lock.json", "/node_modules/.package-lock.json"}) {
+      ::unlink((tree + name).c_str());
     }
-    Status done = prepare(staging->folder(), recorded);
-    done = done ? fetch(recorded ? "ci" : "install") : done;
-    done = done ? read_lock(recorded) : done;
-    done = done ? run_scripts() : done;
-    done = done ? finish(recorded) : done;
-    done = done ? staging->publish(caller_, out_.record) : done;
-    if (!done) {
-      return std::unexpected(done.error());
-    }
-    return std::move(out_);
+    return {};
   }
 
  private:
@@ -108,9 +71,6 @@ class NpmInstall {
       return std::unexpected(client.error());
     }
     client_ = std::move(*client);
-    if (::mkdir(tree_.c_str(), 0755) != 0) {
-      return fail(Errc::file_unreadable, errno_text("mkdir", errno), tree_);
-    }
     for (const auto& [name, content] : client_.files) {
       if (Status written = run::write_atomic(text::cat(folder, '/', name), content); !written) {
         return written;
@@ -151,10 +111,11 @@ class NpmInstall {
     out.executable = npm_.node.real;
     out.home = folder_;
     out.cwd = kInsideTree;
+    out.runtime = "node";
     return out;
   }
 
-  Status fetch(std::string_view how) {
+  Status download(std::string_view how) {
     progress_.say(text::cat("fetching ", policy::spelled(source_), " from ", client_.registry));
     std::vector<std::string> words = {std::string(how), "--ignore-scripts", "--loglevel=http"};
     if (how == "install") {
@@ -179,7 +140,7 @@ class NpmInstall {
       return std::unexpected(ended.error());
     }
     if (ended->status != 0 && disk_is_full(folder_)) {
-      return fail(Errc::launch_failed, "the disk is full", folder_, "make room there, and try again");
+      return full_disk(folder_);
     }
     if (ended->status != 0) {
       Error error = npm_failure(policy::spelled(source_), ended->status, ended->lines);
@@ -189,7 +150,7 @@ class NpmInstall {
     return {};
   }
 
-  Status read_lock(const std::optional<formats::PackageRecord>& recorded) {
+  Status read_lock(const std::optional<formats::PackageRecord>& recorded, Installed& out) const {
     std::string text;
     if (recorded) {
       text = recorded->lock;
@@ -211,50 +172,28 @@ class NpmInstall {
       return fail(Errc::launch_failed, "npm installed something else", policy::spelled(source_));
     }
     for (const formats::LockedPackage& package : lock->packages) {
-      if (package.wants_scripts && std::ranges::find(out_.record.scripts, package.name) == out_.record.scripts.end()) {
+      if (package.wants_scripts && std::ranges::find(out.record.scripts, package.name) == out.record.scripts.end()) {
         progress_.say(text::cat(text::printable(package.name, 214),
                                 " would run scripts of its own while it is installed; they are not run (scripts: "
                                 "{allow: [...]} in launch.source would)"));
       }
     }
-    out_.record.version = main->version;
-    out_.record.lock = std::move(lock->canonical);
-    out_.record.lock_digest = std::move(lock->digest);
-    out_.packages = lock->packages.size();
+    out.record.version = main->version;
+    out.record.lock = std::move(lock->canonical);
+    out.record.lock_digest = std::move(lock->digest);
+    out.packages = lock->packages.size();
     return {};
   }
 
   // Without a network and without what the registry was shown.
-  Status run_scripts() {
-    if (out_.record.scripts.empty()) {
+  Status run_scripts(const std::vector<std::string>& packages) const {
+    if (packages.empty()) {
       return {};
     }
-    progress_.say(text::cat("running the scripts of ", text::join(out_.record.scripts, ", ")));
+    progress_.say(text::cat("running the scripts of ", text::join(packages, ", ")));
     std::vector<std::string> words = {"rebuild", "--foreground-scripts", "--offline"};
-    words.insert(words.end(), out_.record.scripts.begin(), out_.record.scripts.end());
+    words.insert(words.end(), packages.begin(), packages.end());
     return judge(run_package_tool(caller_, tool(std::move(words))));
-  }
-
-  Status finish(const std::optional<formats::PackageRecord>& recorded) {
-    // First of all: a script may have put a link in the place of the tree or of a folder in it, which leads to the
-    // user's own files.
-    if (Status sealed = seal_tree(tree_); !sealed) {
-      return sealed;
-    }
-    // What npm writes for itself differs from version to version, and no package reads it.
-    for (const char* name : {"/package.json", "/package-lock.json", "/node_modules/.package-lock.json"}) {
-      ::unlink((tree_ + name).c_str());
-    }
-    Result<TreeDigest> digest = content_digest(tree_);
-    if (!digest) {
-      return std::unexpected(digest.error());
-    }
-    out_.record.tree_digest = std::move(digest->digest);
-    if (recorded && recorded->platform == out_.record.platform && recorded->tree_digest != out_.record.tree_digest) {
-      return fail(Errc::launch_changed, "the recorded lock file now gives other files than were recorded",
-                  policy::spelled(source_), "mcp-cordon update NAME installs anew and shows what changed");
-    }
-    return {};
   }
 
   const Caller& caller_;
@@ -264,41 +203,13 @@ class NpmInstall {
   std::string tree_ = {};
   Npm npm_ = {};
   NpmClient client_ = {};
-  Installed out_ = {};
 };
-
-// What was recorded and still is what the policy wants.
-std::optional<formats::PackageRecord> usable(const policy::Source& source,
-                                             Result<std::optional<formats::PackageRecord>> found) {
-  if (!found || !*found || (*found)->package != source.package || (*found)->kind != source.kind ||
-      (*found)->scripts != scripts_of(source) || (policy::is_pinned(source) && (*found)->version != source.version)) {
-    return std::nullopt;
-  }
-  return std::move(*found);
-}
 
 }  // namespace
 
-Result<Installed> install_package(const Caller& caller, const LoadedPolicy& loaded, InstallFrom from,
-                                  const InstallProgress& progress) {
-  CORDON_ASSERT(loaded.policy.launch.source.has_value());
-  const policy::Source& source = *loaded.policy.launch.source;
-  if (source.kind == policy::Source::Kind::oci) {
-    return install_image(caller, loaded, progress);
-  }
-  const Result<StoreLock> lock =
-      StoreLock::take(caller, [&progress] { progress.say("another installation is under way; waiting for it"); });
-  if (!lock) {
-    return std::unexpected(lock.error());
-  }
-  std::optional<formats::PackageRecord> recorded;
-  if (from == InstallFrom::record) {
-    recorded = usable(source, load_record(caller, loaded));
-  }
-  if (recorded && check_store(caller, *recorded, TreeCheck::full, "")) {
-    return Installed{std::move(*recorded), 0, true};
-  }
-  return NpmInstall(caller, loaded, progress).run(recorded);
+std::unique_ptr<PackageFetch> npm_fetch(const Caller& caller, const policy::Source& source,
+                                        const InstallProgress& progress) {
+  return std::make_unique<NpmFetch>(caller, source, progress);
 }
 
 }  // namespace cordon::app

@@ -2,12 +2,12 @@
 #include "app/npm_client.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include "app/expand.hpp"
 #include "app/paths.hpp"
+#include "app/registry_url.hpp"
 #include "base/text.hpp"
 #include "formats/npmrc.hpp"
 #include "run/files.hpp"
@@ -23,59 +23,9 @@ constexpr std::string_view kMoreCertificates = "node-ca.pem";
 constexpr std::string_view kInside = "/home/cordon/";
 constexpr std::size_t kMaxFile = 8'000'000;
 
-struct Url {
-  std::string scheme = {};
-  std::string host = {};
-  std::uint16_t port = 0;
-  std::string path = {};  // from the first slash
-};
-
-std::optional<Url> read_url(std::string_view text) {
-  Url out;
-  const std::size_t colon = text.find("://");
-  if (colon == std::string_view::npos) {
-    return std::nullopt;
-  }
-  out.scheme = text::lower_ascii(text.substr(0, colon));
-  text.remove_prefix(colon + 3);
-  const std::size_t slash = std::min(text.find('/'), text.size());
-  out.path = slash == text.size() ? "/" : std::string(text.substr(slash));
-  std::string_view authority = text.substr(0, slash);
-  authority.remove_prefix(authority.rfind('@') == std::string_view::npos ? 0 : authority.rfind('@') + 1);
-  const std::size_t port = authority.rfind(':');
-  out.host = text::lower_ascii(authority.substr(0, port));
-  out.port = out.scheme == "https" ? 443 : 80;
-  if (port != std::string_view::npos) {
-    const std::string_view digits = authority.substr(port + 1);
-    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), out.port);
-    if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size() || out.port == 0) {
-      return std::nullopt;
-    }
-  }
-  const auto in_name = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
-  };
-  const bool known = out.scheme == "https" || out.scheme == "http";
-  if (!known || out.host.empty() || !std::ranges::all_of(out.host, in_name)) {
-    return std::nullopt;
-  }
-  return out;
-}
-
-std::string to_text(const Url& url) {
-  return text::cat(url.scheme, "://", url.host, ':', url.port, url.path, url.path.ends_with('/') ? "" : "/");
-}
-
 std::unexpected<Error> refused(std::string_view key, std::string_view why, std::string remedy = {}) {
   return fail(Errc::policy_invalid, text::cat("npm's setting '", text::printable(key, 200), "' ", why), "npm",
               std::move(remedy));
-}
-
-// Inside, localhost is the sandbox's own; the address is answered from outside.
-void leave_localhost(Url& url) {
-  if (url.host == "localhost") {
-    url.host = "127.0.0.1";
-  }
 }
 
 class Reader {
@@ -107,31 +57,13 @@ class Reader {
     return found == settings_.end() || found->second == "null" ? std::string() : found->second;
   }
 
-  // Private addresses are admitted: a mirror at home stands in for the public registry in many networks. It is named
-  // by the user, or proven by its certificate, and npm alone is inside.
-  void allow(const Url& url) {
-    const auto same = [&url](const egress::Rule& rule) { return rule.host == url.host; };
-    auto rule = std::ranges::find_if(out_.network.allow, same);
-    if (rule == out_.network.allow.end()) {
-      const bool address = egress::ipv4_from_text(url.host).has_value();
-      out_.network.allow.push_back({.kind = address ? egress::HostKind::address : egress::HostKind::name,
-                                    .host = url.host,
-                                    .private_addresses = true});
-      rule = out_.network.allow.end() - 1;
-    }
-    if (std::ranges::find(rule->ports, url.port) == rule->ports.end()) {
-      rule->ports.push_back(url.port);
-      std::ranges::sort(rule->ports);
-    }
-  }
-
   Status add_registry(const std::string& key, const std::string& value) {
     std::optional<Url> url = read_url(value);
     if (!url) {
       return refused(key, "is no URL of a registry", "write https://HOST/");
     }
     leave_localhost(*url);
-    allow(*url);
+    allow_host(*url, out_.network);
     registries_.push_back(*url);
     out_.environment.push_back(text::cat("npm_config_", key, '=', to_text(*url)));
     if (key == "registry") {
@@ -190,23 +122,14 @@ class Reader {
       out_.environment.emplace_back("npm_config_noproxy=*");
       return {};
     }
-    std::optional<Url> url = read_url(written);
-    if (!url) {
+    const std::optional<std::string> inside = through_proxy(written, out_.network);
+    if (!inside) {
       return refused("https-proxy", "is no URL", "write http://HOST:PORT");
     }
-    leave_localhost(*url);
-    // Whatever passes is addressed to the proxy; which hosts it lets through is for the proxy to say.
-    out_.network = {};
-    out_.network.sni = egress::SniCheck::off;
-    allow(*url);
-    const std::size_t at = written.find("://") + 3;
-    const std::size_t credentials = written.substr(at, written.find('/', at) - at).rfind('@');
-    const std::string user = credentials == std::string::npos ? "" : written.substr(at, credentials + 1);
-    const std::string inside = text::cat(url->scheme, "://", user, url->host, ':', url->port, '/');
-    out_.environment.push_back(text::cat("npm_config_https_proxy=", inside));
-    out_.environment.push_back(text::cat("npm_config_proxy=", inside));
-    if (!user.empty()) {
-      out_.secrets.push_back({"proxy", user.substr(0, user.size() - 1)});
+    out_.environment.push_back(text::cat("npm_config_https_proxy=", *inside));
+    out_.environment.push_back(text::cat("npm_config_proxy=", *inside));
+    if (const std::string credentials = read_url(written)->credentials; !credentials.empty()) {
+      out_.secrets.push_back({"proxy", credentials});
     }
     return {};
   }
@@ -240,11 +163,6 @@ void add_variables(const Caller& caller, NpmSettings& settings) {
   }
 }
 
-std::string variable(const Caller& caller, const std::string& name) {
-  const auto found = caller.environment.find(name);
-  return found == caller.environment.end() ? std::string() : found->second;
-}
-
 // From the weakest to the strongest.
 std::vector<std::string> settings_files(const Caller& caller) {
   std::vector<std::string> out = {"/etc/npmrc"};
@@ -255,18 +173,6 @@ std::vector<std::string> settings_files(const Caller& caller) {
   const std::string lower = variable(caller, "npm_config_userconfig");
   out.push_back(!user.empty() ? user : !lower.empty() ? lower : caller.home + "/.npmrc");
   return out;
-}
-
-Status add_certificates(const std::string& path, std::string_view name, NpmClient& client) {
-  if (path.empty()) {
-    return {};
-  }
-  const Result<run::TrustedFile> file = run::read_trusted(resolved(path), {.max_bytes = kMaxFile});
-  if (!file) {
-    return std::unexpected(file.error());
-  }
-  client.files[std::string(name)] = file->content;
-  return {};
 }
 
 }  // namespace
@@ -292,13 +198,13 @@ Result<NpmClient> npm_client(const Caller& caller) {
     return out;
   }
   const auto cafile = settings.find("cafile");
-  Status added =
-      add_certificates(cafile == settings.end() || cafile->second == "null" ? "" : cafile->second, kCertificates, *out);
+  Status added = copy_certificates(cafile == settings.end() || cafile->second == "null" ? "" : cafile->second,
+                                   kCertificates, out->files);
   if (added && out->files.contains(std::string(kCertificates))) {
     out->environment.push_back(text::cat("npm_config_cafile=", kInside, kCertificates));
   }
   if (added) {
-    added = add_certificates(variable(caller, "NODE_EXTRA_CA_CERTS"), kMoreCertificates, *out);
+    added = copy_certificates(variable(caller, "NODE_EXTRA_CA_CERTS"), kMoreCertificates, out->files);
   }
   if (!added) {
     return std::unexpected(added.error());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// `npx -y PACKAGE ARGUMENTS` of a client's config, and the launch.source that stands for it.
+// `npx -y PACKAGE ARGUMENTS` or `uvx PACKAGE ARGUMENTS` of a client's config, and the launch.source that stands for it.
 
 #include <optional>
 #include <string>

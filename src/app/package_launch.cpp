@@ -113,24 +113,28 @@ Status check_record(const policy::Source& source, const formats::PackageRecord& 
     return fail(Errc::policy_invalid,
                 text::cat("launch.source names no exact version: ", text::printable(policy::spelled(source), 300)),
                 where,
-                text::cat("write ", record.package, "@", record.version, ", which is what is installed; ", install,
-                          " does it"));
+                text::cat("write ", policy::spelled(record.kind, record.package, record.version),
+                          ", which is what is installed; ", install, " does it"));
   }
   const std::vector<std::string> scripts =
       source.scripts == policy::Source::Scripts::allow ? source.script_packages : std::vector<std::string>();
   const bool version_fits = !policy::is_pinned(source) || source.version == record.version;
   if (record.kind != source.kind || record.package != source.package || !version_fits || record.scripts != scripts) {
-    return fail(Errc::launch_failed,
-                text::cat("the policy wants ", text::printable(policy::spelled(source), 300),
-                          ", and what is installed is ", text::printable(record.package, 300), '@',
-                          text::printable(record.version, 100), record.scripts != scripts ? " with other scripts" : ""),
-                where, install);
+    return fail(
+        Errc::launch_failed,
+        text::cat("the policy wants ", text::printable(policy::spelled(source), 300), ", and what is installed is ",
+                  text::printable(policy::spelled(record.kind, record.package, record.version), 400),
+                  record.scripts != scripts ? " with other scripts" : ""),
+        where, install);
   }
   return {};
 }
 
 Result<PackageProgram> package_program(const Caller& caller, const formats::PackageRecord& record,
                                        const std::vector<std::string>& command) {
+  if (record.kind == policy::Source::Kind::pypi) {
+    return python_program(caller, record, command);
+  }
   const StorePlace place = store_place(caller, record);
   const std::string folder = text::cat(place.tree, "/node_modules/", record.package);
   const std::string manifest = folder + "/package.json";
@@ -171,8 +175,8 @@ Result<PackageProgram> package_program(const Caller& caller, const formats::Pack
 }
 
 catalog::PackagePin package_pin(const formats::PackageRecord& record) {
-  return {text::cat(policy::name(record.kind), ':', record.package, '@', record.version), record.lock_digest,
-          record.tree_digest};
+  return {text::cat(policy::name(record.kind), ':', policy::spelled(record.kind, record.package, record.version)),
+          record.lock_digest, record.tree_digest};
 }
 
 }  // namespace cordon::app

@@ -25,7 +25,7 @@ Status check_record(const policy::Source& source, const formats::PackageRecord& 
 
 // What runs a script, by its first line, and the script itself.
 struct PackageProgram {
-  std::vector<std::string> argv = {};     // complete: [node, …/dist/index.js, ARGUMENT, …]
+  std::vector<std::string> argv = {};     // complete: [node, …/dist/index.js, ARGUMENT, …], [python3, -I, …]
   std::string executable = {};            // real path of argv[0]
   std::string tree = {};                  // that has to be shown; empty: none
   std::vector<std::string> folders = {};  // for PATH, before the others
@@ -34,6 +34,10 @@ struct PackageProgram {
 // launch_failed when the package has no such program, or its interpreter is not there.
 Result<PackageProgram> package_program(const Caller& caller, const formats::PackageRecord& record,
                                        const std::vector<std::string>& command);
+
+// The same for a package of PyPI, whose programs are functions of its modules.
+Result<PackageProgram> python_program(const Caller& caller, const formats::PackageRecord& record,
+                                      const std::vector<std::string>& command);
 
 catalog::PackagePin package_pin(const formats::PackageRecord& record);
 

@@ -47,6 +47,30 @@ Status write_witness(const StorePlace& place, const std::string& tree_digest) {
   return run::write_atomic(place.witness, witness_line(tree_digest, seen->digest));
 }
 
+std::string shown(const formats::PackageRecord& record) {
+  return text::printable(policy::spelled(record.kind, record.package, record.version), 400);
+}
+
+// `compiled`: empty where nothing is kept apart.
+bool is_as_compiled(const StorePlace& place, const std::string& compiled) {
+  if (compiled.empty()) {
+    return true;
+  }
+  const auto kept = run::read_trusted_if_present(place.compiled, {.max_bytes = 1024});
+  return kept && *kept && (*kept)->content == compiled + '\n';
+}
+
+Status write_compiled(const StorePlace& place, const formats::PackageRecord& record) {
+  if (record.kind != policy::Source::Kind::pypi) {
+    return {};
+  }
+  const Result<TreeDigest> digest = record_digest(record, place.tree);
+  if (!digest) {
+    return std::unexpected(digest.error());
+  }
+  return run::write_atomic(place.compiled, digest->compiled + '\n');
+}
+
 // The disk has to have it before anything says that it is there.
 void sync_folder(const std::string& path) {
   const UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -67,17 +91,21 @@ StorePlace store_place(const Caller& caller, const formats::PackageRecord& recor
   out.folder = text::cat(kind_folder(caller, policy::name(record.kind)), '/', key);
   out.tree = out.folder + "/tree";
   out.witness = out.folder + "/witness";
+  out.compiled = out.folder + "/compiled";
   return out;
+}
+
+Result<TreeDigest> record_digest(const formats::PackageRecord& record, const std::string& tree) {
+  const bool python = record.kind == policy::Source::Kind::pypi;
+  return content_digest(tree, python ? Compiled::apart : Compiled::counted);
 }
 
 Status check_store(const Caller& caller, const formats::PackageRecord& record, TreeCheck check,
                    std::string_view install_command) {
   const StorePlace place = store_place(caller, record);
   if (!is_folder(place.tree)) {
-    return fail(Errc::launch_failed,
-                text::cat("the package ", text::printable(record.package, 300), '@',
-                          text::printable(record.version, 100), " is not installed"),
-                place.folder, std::string(install_command));
+    return fail(Errc::launch_failed, text::cat("the package ", shown(record), " is not installed"), place.folder,
+                std::string(install_command));
   }
   const Result<run::TrustedPlace> way = run::walk_to_folder(place.tree, ::geteuid(), run::Missing::refuse);
   if (!way) {
@@ -90,15 +118,14 @@ Status check_store(const Caller& caller, const formats::PackageRecord& record, T
       return {};
     }
   }
-  const Result<TreeDigest> now = content_digest(place.tree);
+  const Result<TreeDigest> now = record_digest(record, place.tree);
   if (!now) {
     return std::unexpected(now.error());
   }
-  if (now->digest != record.tree_digest) {
+  if (now->digest != record.tree_digest || !is_as_compiled(place, now->compiled)) {
     return fail(Errc::launch_changed,
-                text::cat("the installed files of ", text::printable(record.package, 300), '@',
-                          text::printable(record.version, 100), " are not those that were recorded"),
-                place.tree, text::cat(install_command, " fetches them again"));
+                text::cat("the installed files of ", shown(record), " are not those that were recorded"), place.tree,
+                text::cat(install_command, " fetches them again"));
   }
   // Not remembering costs time, never the answer.
   [[maybe_unused]] const Status kept = write_witness(place, record.tree_digest);
@@ -157,14 +184,16 @@ Staging::~Staging() {
 Status Staging::publish(const Caller& caller, const formats::PackageRecord& record) {
   const StorePlace place = store_place(caller, record);
   const std::string whole = folder_ + "/whole";
-  StorePlace staged{whole, whole + "/tree", whole + "/witness"};
+  const StorePlace staged{whole, whole + "/tree", whole + "/witness", whole + "/compiled"};
   const auto broken = [&](std::string_view what) {
     return fail(Errc::file_unreadable, errno_text(what, errno), whole);
   };
   if (::mkdir(whole.c_str(), 0700) != 0 || ::rename((folder_ + "/tree").c_str(), staged.tree.c_str()) != 0) {
     return broken("rename");
   }
-  if (const Status kept = write_witness(staged, record.tree_digest); !kept) {
+  Status kept = write_compiled(staged, record);
+  kept = kept ? write_witness(staged, record.tree_digest) : kept;
+  if (!kept) {
     return kept;
   }
   sync_folder(whole);

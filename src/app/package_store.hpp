@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "app/caller.hpp"
+#include "app/package_tree.hpp"
 #include "base/error.hpp"
 #include "base/fd.hpp"
 #include "formats/package_record.hpp"
@@ -16,12 +17,16 @@
 namespace cordon::app {
 
 struct StorePlace {
-  std::string folder = {};   // DATA/packages/npm/KEY
-  std::string tree = {};     // the package's files
-  std::string witness = {};  // what was seen of them when they were last read as a whole
+  std::string folder = {};    // DATA/packages/npm/KEY
+  std::string tree = {};      // the package's files
+  std::string witness = {};   // what was seen of them when they were last read as a whole
+  std::string compiled = {};  // pypi: the digest of what Python compiled from them, which differs between machines
 };
 
 StorePlace store_place(const Caller& caller, const formats::PackageRecord& record);
+
+// Digest of a tree's files as the record of its kind holds it.
+Result<TreeDigest> record_digest(const formats::PackageRecord& record, const std::string& tree);
 
 // Are the record's files there, and are they what they were? `quick` looks at what the kernel says of them, and reads
 // them all only when that changed (a copied store); `full` always reads.

@@ -19,7 +19,7 @@ namespace cordon::app {
 namespace {
 
 constexpr std::int64_t kTimeoutMs = 30 * 60'000;
-constexpr std::size_t kKeptLines = 200;
+constexpr std::size_t kKeptLines = 1000;
 constexpr std::size_t kMaxWord = 4'000'000;
 
 sandbox::LaunchSpec spec_of(const PackageTool& tool) {
@@ -29,12 +29,12 @@ sandbox::LaunchSpec spec_of(const PackageTool& tool) {
   spec.home_source = tool.home;
   spec.cwd = tool.cwd;
   spec.network = tool.network;
-  spec.runtime = {"node"};
+  spec.runtime = {tool.runtime};
   spec.require = policy::Isolation{}.require;
   spec.default_limits = sandbox::preset_limits(spec);
   const std::string own = parent_of(tool.executable);
   spec.environment = {text::cat("PATH=", own, ":/usr/local/bin:/usr/bin:/bin"), text::cat("HOME=", kInsideHome),
-                      "TMPDIR=/tmp"};
+                      text::cat("TMPDIR=", tool.temporary)};
   spec.environment.insert(spec.environment.end(), tool.environment.begin(), tool.environment.end());
   return spec;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A tool that makes something in a folder of ours (npm), in a sandbox of its own: it sees the system's programs, that
-// folder as its home, and reaches the hosts that it is given.
+// A tool that makes something in a folder of ours (npm, pip), in a sandbox of its own: it sees the system's programs,
+// that folder as its home, and reaches the hosts that it is given.
 
 #include <functional>
 #include <string>
@@ -19,6 +19,8 @@ struct PackageTool {
   std::string executable = {};                // real path of argv[0]
   std::string home = {};                      // outside folder for /home/cordon
   std::string cwd = {};                       // inside
+  std::string runtime = {};                   // the preset of system paths that it needs: "node", "python"
+  std::string temporary = "/tmp";             // inside
   std::vector<std::string> environment = {};  // besides PATH, HOME and TMPDIR
   egress::Rules network = {};
   std::string whom = {};  // for messages of the egress: what allowed it

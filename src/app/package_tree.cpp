@@ -166,8 +166,13 @@ class Seal final : public Walk {
 
 class Content final : public Walk {
  public:
+  explicit Content(Compiled compiled) : apart_(compiled == Compiled::apart) {}
+
   TreeDigest finish() {
     out_.digest = digest_text(whole_.finish());
+    if (apart_) {
+      out_.compiled = digest_text(compiled_.finish());
+    }
     return out_;
   }
 
@@ -195,7 +200,11 @@ class Content final : public Walk {
   // Zero bytes stand in no path and no target, so that no two trees give the same text.
   void add(std::string_view kind, std::string_view path, std::string_view what) {
     constexpr std::string_view kZero("\0", 1);
-    whole_.update(text::cat(kind, kZero, path, kZero, what, kZero));
+    (apart_ && is_compiled(path) ? compiled_ : whole_).update(text::cat(kind, kZero, path, kZero, what, kZero));
+  }
+
+  static bool is_compiled(std::string_view path) {
+    return std::ranges::any_of(text::split(path, '/'), [](std::string_view part) { return part == "__pycache__"; });
   }
 
   Result<std::string> read(const Entry& entry) {
@@ -217,7 +226,9 @@ class Content final : public Walk {
     }
   }
 
+  bool apart_ = false;
   Sha256 whole_ = {};
+  Sha256 compiled_ = {};
   TreeDigest out_ = {};
   std::vector<char> buffer_ = std::vector<char>(262'144);
 };
@@ -262,8 +273,7 @@ class Witness final : public Walk {
 };
 
 template <typename Digesting>
-Result<TreeDigest> digest_of(const std::string& folder) {
-  Digesting walk;
+Result<TreeDigest> digest_of(const std::string& folder, Digesting walk) {
   if (Status done = walk.run(folder); !done) {
     Error error = done.error();
     error.where = text::cat(text::printable(folder), ": ", error.where);
@@ -275,8 +285,10 @@ Result<TreeDigest> digest_of(const std::string& folder) {
 }  // namespace
 
 Status seal_tree(const std::string& folder) { return Seal().run(folder); }
-Result<TreeDigest> content_digest(const std::string& folder) { return digest_of<Content>(folder); }
-Result<TreeDigest> witness_digest(const std::string& folder) { return digest_of<Witness>(folder); }
+Result<TreeDigest> content_digest(const std::string& folder, Compiled compiled) {
+  return digest_of(folder, Content(compiled));
+}
+Result<TreeDigest> witness_digest(const std::string& folder) { return digest_of(folder, Witness()); }
 
 Status remove_tree(const std::string& folder) {
   std::error_code error;

@@ -16,13 +16,16 @@ namespace cordon::app {
 Status seal_tree(const std::string& folder);
 
 struct TreeDigest {
-  std::string digest = {};  // of paths and contents, or of paths and what the kernel says of each file
+  std::string digest = {};    // of paths and contents, or of paths and what the kernel says of each file
+  std::string compiled = {};  // of what lies in folders __pycache__, where that is kept apart
   std::size_t files = 0;
   std::uint64_t bytes = 0;
 };
 
 // Names, kinds, contents, targets of links, and whether a file can be executed: the same on every machine.
-Result<TreeDigest> content_digest(const std::string& folder);
+// What Python has compiled from the sources beside it is not: it is kept `apart`.
+enum class Compiled : std::uint8_t { counted, apart };
+Result<TreeDigest> content_digest(const std::string& folder, Compiled compiled = Compiled::counted);
 
 // Names, inodes, sizes, times of modification and of change. Who writes to a file, or puts another in its place, moves
 // the time of change, which cannot be set. It takes one system call for a file, however large that is.

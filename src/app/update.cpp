@@ -14,6 +14,7 @@
 #include "app/signatures.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "core/policy/pypi_name.hpp"
 #include "core/policy/source.hpp"
 #include "formats/snapshot.hpp"
 #include "run/files.hpp"
@@ -110,7 +111,22 @@ Result<LoadedPolicy> load_with_source(const Caller& caller, const PolicyChoice& 
   return loaded;
 }
 
-std::string shown(const PackageRecord& record) { return text::cat(record.package, '@', record.version); }
+std::string shown(const PackageRecord& record) { return policy::spelled(record.kind, record.package, record.version); }
+
+// Fits this version, as `update` was given it, the kind of package? Empty: the newest.
+Status set_version(policy::Source& source, std::string_view version) {
+  using Kind = policy::Source::Kind;
+  source.version = version.empty() && source.kind == Kind::npm ? std::string("latest") : std::string(version);
+  const std::string spelled = policy::spelled(source);
+  const bool readable = source.kind == Kind::oci    ? policy::read_image_name(spelled) && !version.empty()
+                        : source.kind == Kind::pypi ? policy::read_pypi_name(spelled).has_value()
+                                                    : policy::read_npm_name(spelled).has_value();
+  if (!readable) {
+    return fail(Errc::policy_invalid, text::cat("'", text::printable(source.version, 100), "' is no version"), {},
+                source.kind == Kind::oci ? "give the digest: sha256:…" : "give a version, as 1.2.3");
+  }
+  return {};
+}
 
 // The policy as it will be: another version, and what is installed for it.
 Result<LoadedPolicy> moved(const LoadedPolicy& loaded, PackageRecord record) {
@@ -158,14 +174,8 @@ Result<std::optional<OpenUpdate>> open_update(const ReviewRequest& request, std:
     return std::unexpected(present.error());
   }
   LoadedPolicy wanted = *loaded;
-  policy::Source& source = *wanted.policy.launch.source;
-  source.version = version.empty() ? std::string("latest") : std::string(version);
-  const bool readable = source.kind == policy::Source::Kind::oci
-                            ? policy::read_image_name(policy::spelled(source)) && !version.empty()
-                            : policy::read_npm_name(policy::spelled(source)).has_value();
-  if (!readable) {
-    return fail(Errc::policy_invalid, text::cat("'", text::printable(source.version, 100), "' is no version"), {},
-                source.kind == policy::Source::Kind::oci ? "give the digest: sha256:…" : "give a version, as 1.2.3");
+  if (const Status fits = set_version(*wanted.policy.launch.source, version); !fits) {
+    return std::unexpected(fits.error());
   }
   Result<Installed> installed = install_package(request.caller, wanted, InstallFrom::registry, progress);
   if (!installed) {
@@ -253,7 +263,7 @@ Result<RolledBack> roll_back(const Caller& caller, const PolicyChoice& choice) {
     }
   }
   RolledBack out{policy::spelled(source), shown(*record), true};
-  if (record->kind == policy::Source::Kind::npm) {
+  if (record->kind != policy::Source::Kind::oci) {
     out.installed = check_store(caller, *record, TreeCheck::quick, "").has_value();
   }
   Result<LoadedPolicy> next = moved(*loaded, std::move(*record));

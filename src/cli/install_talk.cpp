@@ -18,7 +18,7 @@ void say(std::string_view line) {
 }
 
 std::string name_of(const formats::PackageRecord& record) {
-  return text::cat(policy::name(record.kind), ' ', record.package, '@', record.version);
+  return text::cat(policy::name(record.kind), ' ', policy::spelled(record.kind, record.package, record.version));
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Status install_and_record(const app::Caller& caller, const app::LoadedPolicy& lo
   const formats::PackageRecord& record = installed->record;
   if (installed->was_there) {
     say(text::cat(name_of(record), " is installed already"));
-  } else if (record.kind == policy::Source::Kind::npm) {
+  } else if (record.kind != policy::Source::Kind::oci) {
     say(text::cat("installed ", name_of(record), " (", installed->packages, " packages)"));
   } else {
     say(text::cat("installed ", name_of(record)));
@@ -55,7 +55,7 @@ Status install_and_record(const app::Caller& caller, const app::LoadedPolicy& lo
   }
   say(text::cat("recorded in ", pinned->record_path));
   if (pinned->policy_written) {
-    say(text::cat(loaded.location.path, " now says ", record.package, '@', record.version));
+    say(text::cat(loaded.location.path, " now says ", policy::spelled(record.kind, record.package, record.version)));
   }
   return {};
 }

@@ -44,7 +44,7 @@ void add_launch(const Starter& starter, Lines& out) {
         text::cat("  # What ", starter.package ? starter.package->runner : std::string("npx"),
                   " would fetch at every start is fetched once, by mcp-cordon install or the first review, in a"));
     out.emplace_back("  # sandbox of its own; an open version becomes exact here then.");
-    out.push_back(text::cat("  source: {npm: ", json::quoted(starter.source), '}'));
+    out.push_back(text::cat("  source: {", starter.source_kind, ": ", json::quoted(starter.source), '}'));
     out.push_back(text::cat("  command: ", list(starter.source_command)));
     return;
   }

@@ -24,7 +24,8 @@ struct Starter {
   std::string server = {};                // also the policy's name
   std::vector<std::string> command = {};  // as the client starts it
   std::optional<PackageSpec> package = {};
-  std::string source = {};                       // launch.source.npm that stands for `command`; empty: none does
+  std::string source_kind = "npm";               // the key of launch.source: "npm", "pypi"
+  std::string source = {};                       // what it names in place of `command`; empty: nothing does
   std::vector<std::string> source_command = {};  // launch.command beside it
   std::vector<std::string> environment = {};     // names that the client's config sets
   std::string environment_file = {};             // that the client reads more of them from

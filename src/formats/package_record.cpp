@@ -12,6 +12,7 @@
 #include "core/policy/source.hpp"
 #include "formats/json_place.hpp"
 #include "formats/npm_lock.hpp"
+#include "formats/pypi_lock.hpp"
 
 namespace cordon::formats {
 namespace {
@@ -49,10 +50,10 @@ class Reader {
     out_.version = text(root, "version");
     out_.platform = text(root, "platform");
     out_.lock_digest = digest(root, "lock_digest");
-    read_kind(root);
     for (const Value script : root.find("scripts").elements()) {
       out_.scripts.push_back(script.is(Kind::string) ? script.string() : std::string());
     }
+    read_kind(root);
     if (error_) {
       return std::unexpected(std::move(*error_));
     }
@@ -90,19 +91,32 @@ class Reader {
       out_.kind = policy::Source::Kind::oci;
       return;
     }
-    if (kind != policy::name(policy::Source::Kind::npm)) {
-      fault(root.find("kind"), "'kind' must be npm or oci");
+    const bool python = kind == policy::name(policy::Source::Kind::pypi);
+    if (!python && kind != policy::name(policy::Source::Kind::npm)) {
+      fault(root.find("kind"), "'kind' must be npm, pypi or oci");
       return;
     }
+    out_.kind = python ? policy::Source::Kind::pypi : policy::Source::Kind::npm;
     out_.tree_digest = digest(root, "tree_digest");
     const Value lock = root.find("lock");
-    if (!lock.is(Kind::object)) {
-      fault(root, "'lock' must be the lock file of npm");
+    if (!lock.is(python ? Kind::string : Kind::object)) {
+      fault(root, python ? "'lock' must be the text of a lock file" : "'lock' must be the lock file of npm");
       return;
     }
-    out_.lock = json::canonical(lock);
+    out_.lock = python ? text(root, "lock") : json::canonical(lock);
     if (!error_ && sha256_text(out_.lock) != out_.lock_digest) {
       fault(root.find("lock_digest"), "'lock_digest' is not that of 'lock'");
+    }
+    if (python && !error_) {
+      check_python(lock);
+    }
+  }
+
+  void check_python(const Value& at) {
+    const Result<PypiLock> lock = read_pypi_lock(out_.lock, "lock");
+    if (!lock || lock->python != out_.platform || !out_.scripts.empty()) {
+      fault(at, lock ? "'lock' is for another platform, or 'scripts' is not empty"
+                     : text::cat("'lock' ", lock.error().detail));
     }
   }
 
@@ -129,9 +143,13 @@ std::string write_package_record(const PackageRecord& record) {
   writer.end_array();
   writer.member("platform", record.platform);
   writer.member("lock_digest", record.lock_digest);
-  if (record.kind == policy::Source::Kind::npm) {
+  if (record.kind != policy::Source::Kind::oci) {
     writer.member("tree_digest", record.tree_digest);
+  }
+  if (record.kind == policy::Source::Kind::npm) {
     writer.member_raw("lock", record.lock);
+  } else if (record.kind == policy::Source::Kind::pypi) {
+    writer.member("lock", record.lock);
   }
   writer.end_object();
   std::string compact = writer.take();

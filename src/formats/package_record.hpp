@@ -19,10 +19,10 @@ struct PackageRecord {
   std::string package = {};
   std::string version = {};               // exact, or an image's digest
   std::vector<std::string> scripts = {};  // packages that ran code of theirs, sorted
-  std::string platform = {};              // "linux-x86_64": the files may differ elsewhere
+  std::string platform = {};              // "linux-x86_64", "cpython-311-x86_64-linux-gnu": files may differ elsewhere
   std::string lock_digest = {};
   std::string tree_digest = {};  // empty for an image, whose digest says it all
-  std::string lock = {};         // npm: the lock file, as canonical JSON
+  std::string lock = {};         // npm: the lock file, as canonical JSON; pypi: its text
   bool operator==(const PackageRecord&) const = default;
 };
 

@@ -72,7 +72,10 @@ TEST_CASE("the way out names an installation and, where there is one, the option
   CHECK(npx->remedy.find("--no-install") != std::string::npos);
   const std::optional<Fetch> uvx = fetches({"uvx", "tool"}, "");
   REQUIRE(uvx.has_value());
-  CHECK(uvx->remedy.find("uv pip install --python DIR tool") != std::string::npos);
+  CHECK(uvx->remedy.find("{pypi: \"tool\"}") != std::string::npos);
+  CHECK(fetches({"uvx", "tool@1.2"}, "")->remedy.find("{pypi: \"tool==1.2\"}") != std::string::npos);
+  CHECK(fetches({"uvx", "tool@latest"}, "")->remedy.find("{pypi: \"tool\"}") != std::string::npos);
+  CHECK(fetches({"uvx", "git+https://x/y@v1"}, "")->remedy.find("{pypi: \"PACKAGE\"}") != std::string::npos);
   const std::optional<Fetch> yarn = fetches({"yarn", "dlx", "srv"}, "");
   REQUIRE(yarn.has_value());
   CHECK(yarn->remedy.find("; or add") == std::string::npos);

@@ -363,7 +363,11 @@ TEST_CASE("an npx command stands for the same launch as its source") {
                                              {"npx", "-y", "github:a/b"},
                                              {"npx", "--registry=https://x.test", "pkg"},
                                              {"npx", "-p", "a", "-p", "b", "srv"},
-                                             {"uvx", "pkg"},
+                                             {"uvx", "--index", "https://x.test", "pkg"},
+                                             {"uvx", "--with", "other", "pkg"},
+                                             {"uvx", "--python", "3.12", "pkg"},
+                                             {"uvx", "--from", "git+https://x.test/y", "pkg"},
+                                             {"uv", "run", "--with", "pkg", "python", "-m", "pkg"},
                                              {"docker", "run", "-i", "img"}}) {
     CAPTURE(other.back());
     CHECK_FALSE(package_command(other));

@@ -2,125 +2,25 @@
 // install, run, update and rollback of npm packages, against a registry of our own on loopback.
 // node main.mjs --cordon FILE [--filter TEXT]
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { Registry, serverFiles } from './registry.mjs';
+import { World, fine, finish, needsSandbox, options, refused, run } from './world.mjs';
 
-const { values: options } = parseArgs({ options: { cordon: { type: 'string' }, filter: { type: 'string', default: '' } } });
+const npmrc = (world, text) => world.setting('.npmrc', text);
 
-const root = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'cordon-packages-')));
-let passed = 0;
-let failed = 0;
-let worlds = 0;
-
-class World {
-  constructor(registry) {
-    this.folder = path.join(root, String(++worlds));
-    this.registry = registry;
-    this.policy = path.join(this.folder, 's.yaml');
-    mkdirSync(path.join(this.folder, 'home'), { recursive: true });
-    this.npmrc(`registry=${registry.url}\n`);
-    this.data = path.join(this.folder, 'home/.local/share');
-  }
-
-  npmrc(text) { writeFileSync(path.join(this.folder, 'home/.npmrc'), text); }
-
-  write(source, more = '') {
-    writeFileSync(this.policy, `version: 1\nserver: s\nlaunch:\n  source: ${source}\n  command: [srv]\ncatalog: {accept_unattended: true}\n${more}`);
-  }
-
-  get env() {
-    return { PATH: process.env.PATH, HOME: path.join(this.folder, 'home'), XDG_DATA_HOME: this.data };
-  }
-
-  start(...words) { return this.program(options.cordon, words); }
-
-  program(name, words) {
-    const child = spawn(name, words, { env: this.env, stdio: ['pipe', 'pipe', 'pipe'] });
-    child.text = '';
-    child.stderr.on('data', (data) => { child.text += data; });
-    child.done = new Promise((resolve) => child.once('close', (status, signal) => resolve({ status, signal, text: child.text })));
-    return child;
-  }
-
-  async cordon(...words) {
-    const child = this.start(...words);
-    child.stdin.end();
-    child.stdout.on('data', (data) => { child.text += data; });
-    return child.done;
-  }
-
-  install() { return this.cordon('install', '--policy', this.policy); }
-  review() { return this.cordon('review', '--policy', this.policy, '--accept-all', '--reviewer', 't'); }
-
-  // The names of the tools that a client is shown, or the message of the error.
-  async tools() {
-    const child = this.start('run', '--policy', this.policy);
-    const send = (message) => child.stdin.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n');
-    child.stdin.on('error', () => {});
-    send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } } });
-    let out = '';
-    const answer = await new Promise((resolve) => {
-      child.stdout.on('data', (data) => {
-        out += data;
-        for (let end; (end = out.indexOf('\n')) >= 0; out = out.slice(end + 1)) {
-          const message = JSON.parse(out.slice(0, end));
-          if (message.error) resolve(message.error.message);
-          else if (message.id === 1) {
-            send({ method: 'notifications/initialized' });
-            send({ id: 2, method: 'tools/list' });
-          } else if (message.id === 2) resolve(message.result.tools.map((tool) => tool.name));
-        }
-      });
-      child.once('close', () => resolve(`ended: ${child.text}`));
-    });
-    child.stdin.end();
-    await child.done;
-    return answer;
-  }
-
-  get store() { return path.join(this.data, 'mcp-cordon/packages/npm'); }
-  stored() { return existsSync(this.store) ? readdirSync(this.store).sort() : []; }
-}
-
-async function test(name, body) {
-  if (!name.includes(options.filter)) return;
+async function world() {
   const registry = await new Registry().start();
   registry.publish({ name: 'dep', version: '1.0.0' }, { 'index.js': 'module.exports = 1;\n' });
   registry.publish({ name: 'srv', version: '1.0.0', bin: 'index.js', dependencies: { dep: '^1.0.0' } }, serverFiles(['one'], "require('dep');"));
-  try {
-    await body(new World(registry), registry);
-    ++passed;
-    console.log(`ok   ${name}`);
-  } catch (error) {
-    ++failed;
-    console.log(`FAIL ${name}\n${error.stack}`);
-  } finally {
-    await registry.stop();
-  }
+  const out = new World('npm', registry);
+  npmrc(out, `registry=${registry.url}\n`);
+  return out;
 }
 
-function fine(result) { assert.equal(result.status, 0, result.text); return result; }
-function refused(result, ...texts) {
-  assert.notEqual(result.status, 0, result.text);
-  for (const text of texts) assert.ok(result.text.includes(text), `'${text}' is not in: ${result.text}`);
-}
+const test = (name, body) => run(name, world, body);
 
-// Without a sandbox nothing can be installed.
-{
-  const registry = await new Registry().start();
-  const world = new World(registry);
-  world.write('{npm: "none@1.0.0"}');
-  const { text } = await world.install();
-  await registry.stop();
-  if (text.includes('unsupported_isolation') && process.env.CORDON_REQUIRE_SANDBOX !== '1') {
-    console.log(`[skip] packages: ${text}`);
-    process.exit(77);
-  }
-}
+await needsSandbox(world, '{npm: "none@1.0.0"}');
 
 await test('nothing runs before it is installed, and everything runs without a registry afterwards', async (world, registry) => {
   world.write('{npm: "srv@1.0.0"}');
@@ -245,7 +145,7 @@ await test('no script runs, and what would have run is named', async (world, reg
 
 await test('an allowed script runs without network and token', async (world, registry) => {
   scripted(registry);
-  world.npmrc(`registry=${registry.url}\n//127.0.0.1:${registry.port}/:_authToken=secret\n`);
+  npmrc(world, `registry=${registry.url}\n//127.0.0.1:${registry.port}/:_authToken=secret\n`);
   world.write('{npm: "srv@2.0.0", scripts: {allow: [srv]}}');
   fine(await world.install());
   assert.equal(readFileSync(path.join(world.store, world.stored()[0], 'tree/node_modules/srv/made'), 'utf8'), 'alone[]');
@@ -299,7 +199,7 @@ await test('the token goes to the registry and nowhere else', async (world, regi
   const other = await new Registry().start();
   other.publish({ name: 'dep', version: '1.0.0' }, { 'index.js': '' });
   registry.publish({ name: 'dep', version: '1.0.0' }, { 'index.js': '' }, { tarball: `${other.url}dep/-/dep-1.0.0.tgz` });
-  world.npmrc(`registry=${registry.url}\n//127.0.0.1:${registry.port}/:_authToken=secret-token\n`);
+  npmrc(world, `registry=${registry.url}\n//127.0.0.1:${registry.port}/:_authToken=secret-token\n`);
   world.write('{npm: "srv@1.0.0"}');
   const result = await world.install();
   refused(result, 'cannot be reached');
@@ -392,6 +292,4 @@ await test('a write grant of the store is refused', async (world) => {
   refused(await world.cordon('capture', '--policy', world.policy, '-o', '-'), 'policy_invalid', 'decides what the next launch does');
 });
 
-rmSync(root, { recursive: true, force: true });
-console.log(`${passed} passed, ${failed} failed`);
-process.exit(failed || !passed ? 1 : 0);
+finish();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "core/policy/pypi_name.hpp"
 
 namespace cordon::policy {
 namespace {
@@ -113,11 +114,27 @@ bool is_exact_version(std::string_view text) {
 }
 
 bool is_pinned(const Source& source) {
-  return source.kind == Source::Kind::oci ? !source.version.empty() : is_exact_version(source.version);
+  switch (source.kind) {
+    case Source::Kind::npm:
+      return is_exact_version(source.version);
+    case Source::Kind::pypi:
+      return is_exact_pypi_version(source.version);
+    case Source::Kind::oci:
+      return !source.version.empty();
+  }
+  return false;
 }
 
-std::string spelled(const Source& source) {
-  return source.version.empty() ? source.package : text::cat(source.package, '@', source.version);
+std::string spelled(Source::Kind kind, std::string_view package, std::string_view version) {
+  if (version.empty()) {
+    return std::string(package);
+  }
+  if (kind == Source::Kind::pypi) {
+    return text::cat(package, is_exact_pypi_version(version) ? "==" : "", version);
+  }
+  return text::cat(package, '@', version);
 }
+
+std::string spelled(const Source& source) { return spelled(source.kind, source.package, source.version); }
 
 }  // namespace cordon::policy

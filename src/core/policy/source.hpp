@@ -32,7 +32,8 @@ bool is_exact_version(std::string_view text);
 // Does it name one content for good?
 bool is_pinned(const Source& source);
 
-// As it stands in a policy: "pkg@1.2.3"; without a version the name alone.
+// As it stands in a policy: "pkg@1.2.3", "pkg==1.2.3" of PyPI; without a version the name alone.
 std::string spelled(const Source& source);
+std::string spelled(Source::Kind kind, std::string_view package, std::string_view version);
 
 }  // namespace cordon::policy

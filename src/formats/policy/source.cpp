@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/policy/pypi_name.hpp"
 #include "core/policy/source.hpp"
 #include "formats/policy/sections.hpp"
 
@@ -26,6 +27,22 @@ void read_npm(Faults& faults, const yaml::Node& node, Source& out) {
                "write \"pkg@1.2.3\" or \"@scope/pkg@1.2.3\"; folders, URLs and git are not fetched");
     return;
   }
+  out.package = std::move(name->package);
+  out.version = std::move(name->version);
+}
+
+void read_pypi(Faults& faults, const yaml::Node& node, Source& out) {
+  const auto text = read_text(faults, node, "launch.source.pypi");
+  if (!text) {
+    return;
+  }
+  auto name = policy::read_pypi_name(*text);
+  if (!name) {
+    faults.add(node.position, text::cat(quote(*text), " is no package of PyPI"),
+               "write \"pkg==1.2.3\" or \"pkg[extra]==1.2.3\", without blanks; folders, URLs and git are not fetched");
+    return;
+  }
+  out.kind = Source::Kind::pypi;
   out.package = std::move(name->package);
   out.version = std::move(name->version);
 }
@@ -85,7 +102,8 @@ const yaml::Member* kind_of(Faults& faults, const Section& section, Position pos
     found = member != nullptr ? member : found;
   }
   if (found == nullptr && !section.has_faulty_key()) {
-    faults.add(position, "launch.source names no package", "write {npm: \"pkg@1.2.3\"} or {oci: \"image@sha256:…\"}");
+    faults.add(position, "launch.source names no package",
+               "write {npm: \"pkg@1.2.3\"}, {pypi: \"pkg==1.2.3\"} or {oci: \"image@sha256:…\"}");
   }
   return found;
 }
@@ -101,10 +119,10 @@ void check_image_keys(Faults& faults, const Section& section) {
 }  // namespace
 
 std::optional<Source> read_source(Faults& faults, const yaml::Member& member) {
-  const Section section(faults, member.value, "launch.source", {"npm", "oci", "bin", "scripts", "allow_unpinned"},
-                        {"pypi"});
+  const Section section(faults, member.value, "launch.source",
+                        {"npm", "pypi", "oci", "bin", "scripts", "allow_unpinned"});
   const yaml::Member* kind = kind_of(faults, section, member.position);
-  if (kind == nullptr || kind->key == "pypi") {
+  if (kind == nullptr) {
     return std::nullopt;
   }
   Source out;
@@ -116,10 +134,19 @@ std::optional<Source> read_source(Faults& faults, const yaml::Member& member) {
     check_image_keys(faults, section);
     return out;
   }
-  read_npm(faults, kind->value, out);
+  if (kind->key == "pypi") {
+    read_pypi(faults, kind->value, out);
+  } else {
+    read_npm(faults, kind->value, out);
+  }
   section.boolean("allow_unpinned", out.allow_unpinned);
   if (const yaml::Member* scripts = section.find("scripts")) {
-    read_scripts(faults, scripts->value, out);
+    if (kind->key == "pypi" && scripts->value.kind == yaml::Kind::mapping) {
+      faults.add(scripts->position, "launch.source.scripts: {allow: …} does not apply to a package of PyPI",
+                 "take it out: only wheels are installed, and those run nothing while they are");
+    } else {
+      read_scripts(faults, scripts->value, out);
+    }
   }
   return out;
 }
@@ -133,7 +160,7 @@ void check_source(Faults& faults, const policy::Launch& launch, const yaml::Memb
     return;
   }
   const std::string& program = launch.command.front();
-  if (launch.source->kind == Source::Kind::npm && program.find('/') != std::string::npos) {
+  if (launch.source->kind != Source::Kind::oci && program.find('/') != std::string::npos) {
     faults.add(source.position,
                text::cat("launch.command begins with the path ", quote(program),
                          ", but with launch.source it begins with the name of a program of the package"),

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "core/policy/pypi_name.hpp"
+
 using namespace cordon::policy;
 
 TEST_CASE("names of the registry are told from what is fetched from elsewhere") {
@@ -60,4 +62,54 @@ TEST_CASE("one version is not a range and not a tag") {
     CAPTURE(other);
     CHECK_FALSE(is_exact_version(other));
   }
+}
+
+TEST_CASE("names of PyPI are told from what is fetched from elsewhere") {
+  CHECK(read_pypi_name("pkg") == PackageName{"pkg", ""});
+  CHECK(read_pypi_name("mcp-server-git==2025.4.7") == PackageName{"mcp-server-git", "2025.4.7"});
+  CHECK(read_pypi_name("Pkg.x_y[cli,A-b]==1!2.0rc1+l") == PackageName{"Pkg.x_y[cli,A-b]", "1!2.0rc1+l"});
+  CHECK(read_pypi_name("pkg>=1,<2") == PackageName{"pkg", ">=1,<2"});
+  CHECK(read_pypi_name("pkg==1.*") == PackageName{"pkg", "==1.*"});
+  CHECK(read_pypi_name("pkg===1.0") == PackageName{"pkg", "===1.0"});
+  for (const char* other : {"",
+                            "-e",
+                            "--index-url=x",
+                            "./pkg",
+                            "../pkg",
+                            "/pkg",
+                            "a/b",
+                            "git+https://x/y",
+                            "pkg @ https://x/y.whl",
+                            "pkg@1.0",
+                            "pkg ==1",
+                            "pkg==",
+                            "pkg=1",
+                            "pkg==1;python_version>'3'",
+                            "pkg[",
+                            "pkg[]",
+                            "pkg[a",
+                            "pkg[a]x",
+                            "pkg[a]]",
+                            "-pkg",
+                            "pkg-",
+                            "pkg==1\n",
+                            "pkg==1 --hash=x",
+                            "pkg>=1,",
+                            "pkg#x"}) {
+    CAPTURE(other);
+    CHECK_FALSE(read_pypi_name(other));
+  }
+  CHECK_FALSE(read_pypi_name(std::string(215, 'a')));
+  CHECK(distribution_name("MCP.Server__git[cli]") == "mcp-server-git");
+  CHECK(is_same_pypi_package("a_b[x,Y]", "A-B[y,x,x]"));
+  CHECK_FALSE(is_same_pypi_package("a-b[x]", "a-b"));
+}
+
+TEST_CASE("a source is spelled as its registry spells it") {
+  CHECK(spelled(Source{.package = "@a/b", .version = "1.2.3"}) == "@a/b@1.2.3");
+  CHECK(spelled(Source{.kind = Source::Kind::pypi, .package = "a[b]", .version = "1.2"}) == "a[b]==1.2");
+  CHECK(spelled(Source{.kind = Source::Kind::pypi, .package = "a", .version = ">=1,<2"}) == "a>=1,<2");
+  CHECK(spelled(Source{.kind = Source::Kind::pypi, .package = "a"}) == "a");
+  CHECK(is_pinned(Source{.kind = Source::Kind::pypi, .package = "a", .version = "1"}));
+  CHECK_FALSE(is_pinned(Source{.kind = Source::Kind::pypi, .package = "a", .version = "==1.*"}));
 }

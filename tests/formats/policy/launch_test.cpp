@@ -158,6 +158,12 @@ TEST_CASE("a source names a package, and the command a program of it") {
   const auto from_image =
       accept_text("version: 1\nserver: s\nlaunch: {command: [i], source: {oci: \"" + image + "\"}}\n").launch;
   REQUIRE(from_image.source);
+  const auto python =
+      accept_text("version: 1\nserver: s\nlaunch: {command: [b], source: {pypi: \"b[x]==1.2\"}}\n").launch;
+  REQUIRE(python.source);
+  CHECK(python.source->kind == Source::Kind::pypi);
+  CHECK(python.source->package == "b[x]");
+  CHECK(python.source->version == "1.2");
   CHECK(from_image.source->kind == Source::Kind::oci);
   CHECK(from_image.source->version == image.substr(2));
 }
@@ -168,7 +174,12 @@ TEST_CASE("a source that cannot be kept is refused") {
   };
   CHECK(source("{npm: b}").empty());
   CHECK(source("{npm: \"b@latest\", allow_unpinned: true}").empty());
-  CHECK(source("{pypi: b}") == "3:33: launch.source.pypi is not supported by this version");
+  CHECK(source("{pypi: b}").empty());
+  CHECK(source("{pypi: \"b[x]==1.2\", bin: b, scripts: deny}").empty());
+  CHECK(source("{pypi: \"b@1.2\"}") == "3:39: 'b@1.2' is no package of PyPI");
+  CHECK(source("{pypi: \"b @ https://x/b.whl\"}") == "3:39: 'b @ https://x/b.whl' is no package of PyPI");
+  CHECK(source("{pypi: b, scripts: {allow: [b]}}") ==
+        "3:42: launch.source.scripts: {allow: …} does not apply to a package of PyPI");
   CHECK(source("{bin: b}") == "3:24: launch.source names no package");
   CHECK(source("{npm: b, oci: c}") == "3:41: launch.source names both npm and oci");
   CHECK(source("{npm: ./b}") == "3:38: './b' is no package of the npm registry");
