@@ -115,6 +115,11 @@ bool names_us(std::string_view text) {
 }
 
 bool begins_as_us(std::string_view text, Spelling spelling) {
+  // Most lines begin with another letter.
+  if (!text.empty() && static_cast<char>(text.front() | 0x20) >= 'a' && static_cast<char>(text.front() | 0x20) <= 'z' &&
+      static_cast<char>(text.front() | 0x20) != 'm') {
+    return false;
+  }
   constexpr std::size_t kMostBetween = 64;  // blanks, brackets, pictures
   std::size_t between = 0;
   std::size_t fits = 0;
