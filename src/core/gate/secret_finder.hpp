@@ -49,7 +49,7 @@ class SecretFinder {
 
  private:
   static constexpr std::size_t kHashes = 1U << 15U;
-  static std::size_t hash_of(const char* three);
+  static std::size_t hash_of(std::uint32_t three);
   std::size_t next_begin(std::string_view text, std::size_t at) const;
   void begin_with(std::string_view text, std::uint8_t what);
 
