@@ -123,10 +123,10 @@ class Filter {
     }
   }
 
-  // The form of every secret survives the short escapes of JSON (values of ours are known by both spellings).
+  // The form of a token survives the short escapes of JSON.
   bool plainly_without_secrets(std::string_view raw) const {
-    return raw.find("\\u") == std::string_view::npos && raw.find("\\/") == std::string_view::npos &&
-           secrets_.find(raw, SecretFinder::Reach::run).empty();
+    return secrets_.values_are_plain() && raw.find("\\u") == std::string_view::npos &&
+           raw.find("\\/") == std::string_view::npos && secrets_.find(raw, SecretFinder::Reach::run).empty();
   }
 
   // The text of a string where it has to be another.

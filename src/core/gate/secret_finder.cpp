@@ -158,6 +158,7 @@ SecretFinder::SecretFinder(const std::vector<NamedSecret>& own) {
     add(secret.value, kind);
     // As it stands in a string inside of a string, and as it looks without what is looked over.
     const std::string quoted = json::quoted(secret.value);
+    values_are_plain_ = values_are_plain_ && quoted.size() == secret.value.size() + 2;
     add(std::string_view(quoted).substr(1, quoted.size() - 2), kind);
     add(seen_text(secret.value, Drop::characters).text, kind);
     // Servers print a key line by line.

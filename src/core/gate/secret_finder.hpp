@@ -27,6 +27,9 @@ struct SecretSpan {
 
 class SecretFinder {
  public:
+  // Is no value of ours spelled in another way inside of a string of JSON, however deep?
+  bool values_are_plain() const { return values_are_plain_; }
+
   // How far one reaches.
   enum class Reach : std::uint8_t {
     token,  // as far as it can be nothing else, so that nothing else hides behind a mask
@@ -64,6 +67,7 @@ class SecretFinder {
   std::array<std::uint8_t, 256> begins_ = {};  // what may begin with this byte
   // Of three bytes that something begins with, hashed: most places of a text are told by them to be none.
   std::bitset<kHashes> threes_ = {};
+  bool values_are_plain_ = true;
   bool has_short_ = false;  // a value of one or two bytes
 };
 
