@@ -51,6 +51,7 @@ std::string value_of(const CeilingKey& key, const Limit& limit) {
       return network_value(limit.network);
     case LimitKind::keys:
     case LimitKind::names:
+    case LimitKind::hosts:
     case LimitKind::paths:
     case LimitKind::choices:
     case LimitKind::demands:
