@@ -92,7 +92,7 @@ void measure_throughput(Setup& setup, Report& report) {
   report.section(text::cat("Throughput: one result of ", kBigResult / 1'000'000, " MB, best of ",
                            setup.options().rounds, " rounds"));
   std::vector<Running> all = start_all(setup, report);
-  const std::string arguments = text::cat("\"size\":", kBigResult);
+  const std::string arguments = text::cat("\"query\":\"q\",\"size\":", kBigResult);
   for (int round = -2; round < setup.options().rounds; ++round) {
     for (Running& column : all) {
       const std::int64_t begin = now_ns();

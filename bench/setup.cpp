@@ -16,13 +16,17 @@ namespace cordon::bench {
 namespace fs = std::filesystem;
 namespace {
 
-std::string policy_text(std::string_view server, const std::string& echo, std::string_view backend, std::size_t tools) {
+std::string policy_text(std::string_view server, const std::string& echo, std::string_view backend, std::size_t tools,
+                        Checks checks) {
   return text::cat("version: 1\nserver: ", server, "\nlaunch:\n  command: [", echo, ", --tools, \"", tools,
                    "\"]\n  cwd: /\n  home: temporary\nisolation:\n  backend: ", backend,
                    backend == "none" ? "\n  reason: measuring the proxy alone\n  require: []" : "",
                    "\n  filesystem:\n    runtime: [system]\n    read: [", echo,
                    "]\ncatalog:\n  accept_unattended: true\ntools:\n  rules:\n    - tools: [\"*\"]\n"
-                   "      action: allow\n");
+                   "      action: allow\n",
+                   checks == Checks::every
+                       ? "  schema: enforce\nresults: {hidden_text: strip, secrets: redact, schema: enforce}\n"
+                       : "");
 }
 
 }  // namespace
@@ -58,16 +62,17 @@ Command Setup::cordon_command(std::vector<std::string> arguments) const {
   return {std::move(arguments), environment_};
 }
 
-Column Setup::cordon(std::string_view backend, std::size_t tools) {
-  Column column{text::cat("mcp-cordon, ", backend), {}, {}};
+Column Setup::cordon(std::string_view backend, std::size_t tools, Checks checks) {
+  const std::string_view more = checks == Checks::every ? ", all checks" : "";
+  Column column{text::cat("mcp-cordon, ", backend, more), {}, {}};
   if (options_.cordon.empty()) {
     column.missing = "no mcp-cordon was given";
     return column;
   }
-  const std::string server = text::cat("bench-", backend, "-", tools);
+  const std::string server = text::cat("bench-", backend, "-", tools, more.empty() ? "" : "-all");
   const std::string policy = text::cat(folder_, "/", server, ".yaml");
   if (!fs::exists(policy)) {
-    std::ofstream(policy) << policy_text(server, echo_, backend, tools);
+    std::ofstream(policy) << policy_text(server, echo_, backend, tools, checks);
     const Command review = cordon_command({"review", "--policy", policy, "--accept-all", "--reviewer", "bench"});
     if (run(review, folder_ + "/review", log()) != 0) {
       std::ifstream why(log());
@@ -88,6 +93,7 @@ std::vector<Column> Setup::columns() {
   all.push_back(relay());
   all.push_back(cordon("none"));
   all.push_back(cordon("native"));
+  all.push_back(cordon("none", 1, Checks::every));
   return all;
 }
 

@@ -30,6 +30,9 @@ struct Column {
   std::string missing = {};  // why there is none
 };
 
+// What a policy has by default, or that and every treatment that it can ask for.
+enum class Checks : bool { standard, every };
+
 class Setup {
  public:
   explicit Setup(Options options);
@@ -46,8 +49,8 @@ class Setup {
   Column direct(std::size_t tools = 1) const;
   Column relay() const;
   // The proxy with every check on and a reviewed snapshot; `backend` as in the policy.
-  Column cordon(std::string_view backend, std::size_t tools = 1);
-  // Direct, relay and the proxy without and with isolation.
+  Column cordon(std::string_view backend, std::size_t tools = 1, Checks checks = Checks::standard);
+  // Direct, relay and the proxy without and with isolation, and with all that results can be treated with.
   std::vector<Column> columns();
 
   // Any other command of mcp-cordon.

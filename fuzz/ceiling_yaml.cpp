@@ -51,6 +51,7 @@ std::string value_of(const CeilingKey& key, const Limit& limit) {
       return network_value(limit.network);
     case LimitKind::keys:
     case LimitKind::names:
+    case LimitKind::hosts:
     case LimitKind::paths:
     case LimitKind::choices:
     case LimitKind::demands:
@@ -232,7 +233,7 @@ void ask_for_the_rest(const Ceiling& ceiling, Policy& out) {
                       Annotations::reviewed);
   choose<SchemaCheck>(ceiling, "tools.schema", out.tools.schema, {{"off", SchemaCheck::off}}, SchemaCheck::enforce);
   choose<Remember>(ceiling, "tools.confirm.remember", out.tools.confirm.remember,
-                   {{"session", Remember::session}, {"same-arguments", Remember::same_arguments}}, Remember::never);
+                   {{"session", Remember::session}, {"same_arguments", Remember::same_arguments}}, Remember::never);
   choose<Treatment>(ceiling, "results.hidden_text", out.results.hidden_text,
                     {{"off", Treatment::off}, {"flag", Treatment::flag}}, Treatment::strip);
   choose<Treatment>(ceiling, "results.terminal_escapes", out.results.terminal_escapes,

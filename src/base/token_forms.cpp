@@ -69,6 +69,8 @@ constexpr bool longer_first() {
   return true;
 }
 static_assert(longer_first());
+// What is told by its first three bytes has three.
+static_assert(std::ranges::all_of(kForms, [](const TokenForm& form) { return form.prefix.size() >= 3; }));
 // What stands in place of one ("[KIND removed]") is never longer than it was.
 static_assert(std::ranges::all_of(kForms, [](const TokenForm& form) {
   constexpr std::size_t kAround = 10;

@@ -137,8 +137,9 @@ bool looks_secret(std::string_view value) {
   for (const std::string_view scheme : {"Bearer ", "bearer ", "Basic ", "token "}) {
     token = token.starts_with(scheme) ? token.substr(scheme.size()) : token;
   }
-  const bool known = token.size() >= kLeast && token.find_first_of(" /\\") == std::string_view::npos &&
-                     std::ranges::any_of(token_forms(), [&](const TokenForm& form) { return token.starts_with(form.prefix); });
+  const bool known =
+      token.size() >= kLeast && token.find_first_of(" /\\") == std::string_view::npos &&
+      std::ranges::any_of(token_forms(), [&](const TokenForm& form) { return token.starts_with(form.prefix); });
   const std::string_view password = password_of(value);
   return known || is_value(password) || value.find("-----BEGIN ") != std::string_view::npos;
 }

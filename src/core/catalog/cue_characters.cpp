@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Characters that a reader does not see, and letters that are not what they seem. Ranges are whole blocks of the Unicode
-// character database, so that nothing new slips through.
+// Characters that a reader does not see, and letters that are not what they seem. Ranges are whole blocks of the
+// Unicode character database, so that nothing new slips through.
 #include <algorithm>
 #include <array>
 

@@ -123,23 +123,29 @@ class Filter {
     }
   }
 
+  // The form of a token survives the short escapes of JSON.
+  bool plainly_without_secrets(std::string_view raw) const {
+    return secrets_.values_are_plain() && raw.find("\\u") == std::string_view::npos &&
+           raw.find("\\/") == std::string_view::npos && secrets_.find(raw, SecretFinder::Reach::run).empty();
+  }
+
   // The text of a string where it has to be another.
   std::optional<std::string> treated(const Value& value) {
     const std::string_view raw = value.string_raw();
     const bool by_secrets = policy_.secrets != Results::Secrets::off;
     const bool by_look = worth_a_look(raw);
-    if (!by_look && !by_secrets) {
+    if (!by_look && (!by_secrets || plainly_without_secrets(raw))) {
       return std::nullopt;
     }
     const std::string before = value.string();
     std::string now = before;
     if (by_secrets) {
       // First, and in what is put together without hidden characters: what is let through must not hide a secret.
-      std::string without =
+      std::optional<std::string> without =
           secrets_.without_secrets(before, by_look ? SecretFinder::Look::closely : SecretFinder::Look::plainly,
                                    treated_.secrets, treated_.kinds);
-      if (policy_.secrets == Results::Secrets::redact) {
-        now = std::move(without);
+      if (without && policy_.secrets == Results::Secrets::redact) {
+        now = *std::move(without);
       }
     }
     if (by_look) {

@@ -66,8 +66,8 @@ char read_as(char32_t c) {
   if ((c >= U'a' && c <= U'z') || (c >= U'A' && c <= U'Z')) {
     return static_cast<char>(c | 0x20U);
   }
-  if (c == U'0') {
-    return 'o';
+  if (c < 0x80) {
+    return c == U'0' ? 'o' : '\0';
   }
   if ((c >= 0xFF21 && c <= 0xFF3A) || (c >= 0xFF41 && c <= 0xFF5A)) {  // full width
     return nth_letter(c >= 0xFF41 ? c - 0xFF41 : c - 0xFF21);
@@ -115,6 +115,11 @@ bool names_us(std::string_view text) {
 }
 
 bool begins_as_us(std::string_view text, Spelling spelling) {
+  // Most lines begin with another letter.
+  if (!text.empty() && static_cast<char>(text.front() | 0x20) >= 'a' && static_cast<char>(text.front() | 0x20) <= 'z' &&
+      static_cast<char>(text.front() | 0x20) != 'm') {
+    return false;
+  }
   constexpr std::size_t kMostBetween = 64;  // blanks, brackets, pictures
   std::size_t between = 0;
   std::size_t fits = 0;
@@ -131,7 +136,8 @@ bool begins_as_us(std::string_view text, Spelling spelling) {
       if (++fits == kName.size()) {
         return true;
       }
-    } else if (letter != 0 || (step->point >= U'1' && step->point <= U'9') || text::is_visible_letter(step->point)) {
+    } else if (letter != 0 || (step->point >= U'1' && step->point <= U'9') ||
+               (step->point >= 0x80 && text::is_visible_letter(step->point))) {
       return false;
     } else {
       ++between;

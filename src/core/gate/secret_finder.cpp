@@ -2,7 +2,6 @@
 #include "core/gate/secret_finder.hpp"
 
 #include <algorithm>
-#include <bitset>
 #include <optional>
 
 #include "base/text.hpp"
@@ -99,21 +98,6 @@ std::size_t private_key_length(std::string_view text, Reach reach) {
   return length;
 }
 
-// The first two bytes of every form: most words are told by them to be none.
-const std::bitset<65'536>& pairs() {
-  static const std::bitset<65'536> table = [] {
-    std::bitset<65'536> made;
-    const auto add = [&](std::string_view prefix) {
-      made.set(static_cast<unsigned char>(prefix[0]) * 256U + static_cast<unsigned char>(prefix[1]));
-    };
-    std::ranges::for_each(token_forms(), add, &TokenForm::prefix);
-    add(kWebToken);
-    add(kPrivateKey);
-    return made;
-  }();
-  return table;
-}
-
 std::optional<SecretSpan> form_at(const Place& place, Reach reach) {
   constexpr std::size_t kLongestToken = 512;
   const std::string_view text = place.rest();
@@ -121,9 +105,7 @@ std::optional<SecretSpan> form_at(const Place& place, Reach reach) {
     const std::size_t length = private_key_length(text, reach);
     return length == 0 ? std::nullopt : std::optional(SecretSpan{place.at, length, "private key"});
   }
-  const bool known_pair = text.size() >= 2 && pairs().test(static_cast<unsigned char>(text[0]) * 256U +
-                                                           static_cast<unsigned char>(text[1]));
-  if (!known_pair || !place.begins(Letters::alphanumeric)) {
+  if (!place.begins(Letters::alphanumeric)) {
     return std::nullopt;
   }
   for (const TokenForm& form : token_forms()) {
@@ -140,6 +122,11 @@ std::optional<SecretSpan> form_at(const Place& place, Reach reach) {
   }
   const std::size_t length = web_token_length(place, reach);
   return length == 0 ? std::nullopt : std::optional(SecretSpan{place.at, length, "web token"});
+}
+
+std::uint32_t three_at(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
+  return byte(0) | byte(1) << 8U | byte(2) << 16U;
 }
 
 // "GitHub token" as github_token.
@@ -161,17 +148,17 @@ std::string replacement(const SecretSpan& span) {
 }  // namespace
 
 SecretFinder::SecretFinder(const std::vector<NamedSecret>& own) {
-  const auto begins = [this](char c) -> std::uint8_t& { return begins_.at(static_cast<unsigned char>(c)); };
   for (const TokenForm& form : token_forms()) {
-    begins(form.prefix.front()) |= kFormBegins;
+    begin_with(form.prefix, kFormBegins);
   }
-  begins(kWebToken.front()) |= kFormBegins;
-  begins(kPrivateKey.front()) |= kFormBegins;
+  begin_with(kWebToken, kFormBegins);
+  begin_with(kPrivateKey, kFormBegins);
   for (const NamedSecret& secret : own) {
     const std::string kind = "secret " + text::printable(secret.name, 64);
     add(secret.value, kind);
     // As it stands in a string inside of a string, and as it looks without what is looked over.
     const std::string quoted = json::quoted(secret.value);
+    values_are_plain_ = values_are_plain_ && quoted.size() == secret.value.size() + 2;
     add(std::string_view(quoted).substr(1, quoted.size() - 2), kind);
     add(seen_text(secret.value, Drop::characters).text, kind);
     // Servers print a key line by line.
@@ -183,7 +170,33 @@ SecretFinder::SecretFinder(const std::vector<NamedSecret>& own) {
     }
   }
   for (const Own& one : own_) {
-    begins(one.value.front()) |= kOwnBegins;
+    begin_with(one.value, kOwnBegins);
+  }
+}
+
+std::size_t SecretFinder::hash_of(std::uint32_t three) { return (three * 0x9E3779B1U) >> 17U; }
+
+// The next place at which something may begin.
+std::size_t SecretFinder::next_begin(std::string_view text, std::size_t at) const {
+  if (has_short_ || at + 3 > text.size()) {
+    return has_short_ ? at : text.size();
+  }
+  std::uint32_t three = three_at(text.substr(at)) << 8U;
+  for (std::size_t end = at + 2; end < text.size(); ++end) {
+    three = (three >> 8U & 0xFFFFU) | static_cast<std::uint32_t>(static_cast<unsigned char>(text[end])) << 16U;
+    if (threes_[hash_of(three)]) {
+      return end - 2;
+    }
+  }
+  return text.size();
+}
+
+void SecretFinder::begin_with(std::string_view text, std::uint8_t what) {
+  begins_.at(static_cast<unsigned char>(text.front())) |= what;
+  if (text.size() < 3) {
+    has_short_ = true;
+  } else {
+    threes_.set(hash_of(three_at(text)));
   }
 }
 
@@ -206,7 +219,7 @@ std::vector<SecretSpan> SecretFinder::find(std::string_view text, Reach reach,
                                            std::span<const std::size_t> gaps) const {
   std::vector<SecretSpan> found;
   const std::size_t least = reach == Reach::run ? kLeastOwn : 1;
-  for (std::size_t at = 0; at < text.size(); ++at) {
+  for (std::size_t at = next_begin(text, 0); at < text.size(); at = next_begin(text, at + 1)) {
     const std::uint8_t begins = begins_[static_cast<unsigned char>(text[at])];
     if (begins == 0) {
       continue;
@@ -227,14 +240,20 @@ std::vector<SecretSpan> SecretFinder::find(std::string_view text, Reach reach,
   return found;
 }
 
-std::string SecretFinder::without_secrets(std::string_view text, Look look, std::size_t& found,
-                                          std::set<std::string>& kinds) const {
-  const auto replaced = [&](std::string_view whole, const Seen& seen, std::string_view read) {
+std::optional<std::string> SecretFinder::without_secrets(std::string_view text, Look look, std::size_t& found,
+                                                         std::set<std::string>& kinds) const {
+  std::optional<std::string> now;
+  const auto replace = [&](const Seen& seen, std::string_view read) {
     std::vector<std::size_t> gaps;
     std::ranges::transform(seen.cuts, std::back_inserter(gaps), &Seen::Cut::seen);
+    const std::vector<SecretSpan> spans = find(read, Reach::run, gaps);
+    if (spans.empty()) {
+      return;
+    }
+    const std::string_view whole = now ? std::string_view(*now) : text;
     std::string out;
     std::size_t from = 0;
-    for (const SecretSpan& span : find(read, Reach::run, gaps)) {
+    for (const SecretSpan& span : spans) {
       const std::size_t begin = seen.origin(span.begin);
       out += whole.substr(from, begin - from);
       out += replacement(span);
@@ -243,19 +262,20 @@ std::string SecretFinder::without_secrets(std::string_view text, Look look, std:
       ++found;
     }
     out += whole.substr(from);
-    return out;
+    now = std::move(out);
   };
-  std::string now(text);
   if (look == Look::closely) {
     // The longest first. What a sequence holds is text where the sequence is not obeyed.
     for (const Drop drop : {Drop::sequences, Drop::characters}) {
-      const Seen seen = seen_text(now, drop);
+      const Seen seen = seen_text(now ? *now : text, drop);
       if (!seen.cuts.empty()) {
-        now = replaced(now, seen, seen.text);
+        replace(seen, seen.text);
       }
     }
   }
-  return replaced(now, {}, now);
+  const std::string last = now.value_or(std::string());
+  replace({}, now ? std::string_view(last) : text);
+  return now;
 }
 
 }  // namespace cordon::gate

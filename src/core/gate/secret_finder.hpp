@@ -4,8 +4,10 @@
 // (base/token_forms.hpp). Linear in the text.
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -25,6 +27,9 @@ struct SecretSpan {
 
 class SecretFinder {
  public:
+  // Is no value of ours spelled in another way inside of a string of JSON, however deep?
+  bool values_are_plain() const { return values_are_plain_; }
+
   // How far one reaches.
   enum class Reach : std::uint8_t {
     token,  // as far as it can be nothing else, so that nothing else hides behind a mask
@@ -41,9 +46,16 @@ class SecretFinder {
   // `kinds`, and `found` grows by one for each. Never longer than `text`. With `closely`, hidden characters and
   // terminal escapes inside of a secret are looked over, and go with it.
   enum class Look : bool { plainly, closely };
-  std::string without_secrets(std::string_view text, Look look, std::size_t& found, std::set<std::string>& kinds) const;
+  // Nothing when there is none.
+  std::optional<std::string> without_secrets(std::string_view text, Look look, std::size_t& found,
+                                             std::set<std::string>& kinds) const;
 
  private:
+  static constexpr std::size_t kHashes = 1U << 15U;
+  static std::size_t hash_of(std::uint32_t three);
+  std::size_t next_begin(std::string_view text, std::size_t at) const;
+  void begin_with(std::string_view text, std::uint8_t what);
+
   struct Own {
     std::string value = {};
     std::string kind = {};
@@ -53,6 +65,10 @@ class SecretFinder {
 
   std::vector<Own> own_ = {};
   std::array<std::uint8_t, 256> begins_ = {};  // what may begin with this byte
+  // Of three bytes that something begins with, hashed: most places of a text are told by them to be none.
+  std::bitset<kHashes> threes_ = {};
+  bool values_are_plain_ = true;
+  bool has_short_ = false;  // a value of one or two bytes
 };
 
 }  // namespace cordon::gate

@@ -2,9 +2,14 @@
 #include "core/gate/text_treatment.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <optional>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "base/hidden.hpp"
 #include "base/text.hpp"
@@ -65,14 +70,23 @@ bool may_stand_at(std::string_view text, std::size_t at) {
   }
 }
 
+// Bytes from here on that are printable ASCII.
+std::size_t plain_length(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() && text[end] >= ' ' && text[end] < 0x7F) {
+    ++end;
+  }
+  return end - at;
+}
+
 class HiddenText {
  public:
   HiddenText(std::string_view text, std::size_t& found) : text_(text), found_(found) {}
 
   std::string run() {
     while (at_ < text_.size()) {
-      if (static_cast<unsigned char>(text_[at_]) < 0x80) {
-        keep(1, static_cast<unsigned char>(text_[at_]));
+      if (const std::size_t plain = plain_length(text_, at_); plain > 0) {
+        keep(plain, static_cast<unsigned char>(text_[at_ + plain - 1]));
         continue;
       }
       const text::CodePoint here = text::decode_utf8(text_, at_);
@@ -150,6 +164,12 @@ class Escapes {
   std::string without(std::size_t& found) {
     std::string out;
     for (std::size_t at = 0; at < text_.size();) {
+      const std::size_t plain = plain_length(text_, at);
+      out += text_.substr(at, plain);
+      at += plain;
+      if (at == text_.size()) {
+        break;
+      }
       const std::size_t length = length_at(at);
       if (length > 0) {
         ++found;
@@ -260,35 +280,53 @@ bool is_worth_it_at(std::string_view raw_json, std::size_t at) {
   }
 }
 
+constexpr std::size_t kBlock = 16;
+
+bool is_special(char c) { return c == '\\' || c == '"' || static_cast<unsigned char>(c) >= 0x7F; }
+
+// A bit for each of the next bytes, at most kBlock, that is special.
+std::uint32_t special_at(std::string_view text, std::size_t at) {
+#if defined(__SSE2__)
+  if (at + kBlock <= text.size()) {
+    __m128i block;
+    std::memcpy(&block, text.data() + at, sizeof block);
+    const __m128i either = _mm_or_si128(
+        _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')),
+        _mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')), _mm_cmpeq_epi8(block, _mm_set1_epi8(0x7F))));
+    // Bytes from 0x80 on have the bit that is gathered.
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_or_si128(either, block)));
+  }
+#endif
+  std::uint32_t special = 0;
+  for (std::size_t i = 0; i < kBlock && at + i < text.size(); ++i) {
+    special |= is_special(text[at + i]) ? 1U << i : 0U;
+  }
+  return special;
+}
+
 }  // namespace
 
 bool worth_a_look(std::string_view raw_json) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
-  constexpr std::uint64_t kHigh = 0x8080808080808080;
   if (begins_as_us(raw_json, Spelling::raw_json)) {
     return true;
   }
   std::size_t at = 0;
   while (at < raw_json.size()) {
-    if (at + 8 <= raw_json.size()) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, raw_json.data() + at, 8);
-      // A backslash, a quote, a byte from 0x7F on: all of eight bytes at once.
-      const std::uint64_t slash = word ^ (kOnes * '\\');
-      const std::uint64_t quote = word ^ (kOnes * '"');
-      const std::uint64_t either = ((slash - kOnes) & ~slash) | ((quote - kOnes) & ~quote);
-      if (((either | (word + kOnes) | word) & kHigh) == 0) {
-        at += 8;
-        continue;
+    // All but backslashes, quotes and bytes from 0x7F on is passed over by the block.
+    std::uint32_t special = special_at(raw_json, at);
+    const std::size_t end = std::min(at + kBlock, raw_json.size());
+    std::size_t next = at;
+    for (; special != 0; special &= special - 1) {
+      const std::size_t place = at + static_cast<std::size_t>(std::countr_zero(special));
+      if (place < next) {
+        continue;  // behind its backslash
       }
-    }
-    const std::size_t end = std::min(at + 8, raw_json.size());
-    while (at < end) {
-      if (is_worth_it_at(raw_json, at)) {
+      if (is_worth_it_at(raw_json, place)) {
         return true;
       }
-      at += raw_json[at] == '\\' ? 2U : 1U;
+      next = place + (raw_json[place] == '\\' ? 2U : 1U);
     }
+    at = std::max(end, next);
   }
   return false;
 }
@@ -306,6 +344,11 @@ Seen seen_text(std::string_view text, Drop drop) {
   Seen out;
   Escapes escapes(text);
   for (std::size_t at = 0; at < text.size();) {
+    if (const std::size_t plain = plain_length(text, at); plain > 0) {
+      out.text += text.substr(at, plain);
+      at += plain;
+      continue;
+    }
     const text::CodePoint here = text::decode_utf8(text, at);
     std::size_t length = drop == Drop::sequences ? escapes.length_at(at) : 0;
     if (length == 0 && text::hidden_class(here.value) != Hidden::none && here.length > 0 && !is_blank(here.value)) {

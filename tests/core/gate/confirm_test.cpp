@@ -187,7 +187,9 @@ TEST_CASE("a secret is shown by its kind, its length and where it goes") {
 }
 
 TEST_CASE("nothing but a token hides behind the form of one") {
-  const auto kinds = [](const std::string& text) { return SecretFinder().find(text, SecretFinder::Reach::token).size(); };
+  const auto kinds = [](const std::string& text) {
+    return SecretFinder().find(text, SecretFinder::Reach::token).size();
+  };
   CHECK(kinds("ghp_" + std::string(36, 'a')) == 1);
   CHECK(kinds("ghp_short") == 0);
   CHECK(kinds("ghp_rm -rf / ; " + std::string(36, 'a')) == 0);

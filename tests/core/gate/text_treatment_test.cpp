@@ -38,7 +38,7 @@ std::string redacted(std::string_view text) {
       {{"A", "hunter2hunter2"}, {"B", "abcd"}, {"C", "abcd-and-more"}, {"D", "first line\nsecond \"line\""}});
   std::size_t found = 0;
   std::set<std::string> kinds;
-  std::string out = finder.without_secrets(text, SecretFinder::Look::closely, found, kinds);
+  std::string out = finder.without_secrets(text, SecretFinder::Look::closely, found, kinds).value_or(std::string(text));
   CHECK((found == 0) == (out == text));
   CHECK(out.size() <= text.size());
   return out;
@@ -172,7 +172,7 @@ TEST_CASE("forms of tokens stay linear") {
     finder.find(many, SecretFinder::Reach::token);
     std::size_t found = 0;
     std::set<std::string> kinds;
-    CHECK(finder.without_secrets(many, SecretFinder::Look::closely, found, kinds).size() <= many.size());
+    CHECK(finder.without_secrets(many, SecretFinder::Look::closely, found, kinds).value_or("").size() <= many.size());
   }
 }
 
