@@ -32,6 +32,10 @@ namespace {
 
 constexpr std::string_view kGet = R"({"description":"Reads","inputSchema":{"type":"object"},"name":"get"})";
 constexpr std::string_view kPut = R"({"description":"Writes","inputSchema":{"type":"object"},"name":"put"})";
+constexpr std::string_view kJob =
+    R"({"description":"Runs","execution":{"taskSupport":"optional"},"inputSchema":{"type":"object"},"name":"job"})";
+constexpr std::string_view kTasks =
+    R"("extensions":{"io.modelcontextprotocol/tasks":{}},"tasks":{"cancel":{},"list":{},"requests":{"tools":{"call":{}}}})";
 
 gate::SessionConfig config() {
   gate::SessionConfig config;
@@ -46,13 +50,13 @@ gate::SessionConfig config() {
   config.session_id = "t";
   config.snapshot.emplace();
   config.snapshot->server_info = R"({"name":"fake","version":"1"})";
-  config.snapshot->capabilities = R"({"logging":{},"tools":{"listChanged":true}})";
-  for (const std::string_view definition : {kGet, kPut}) {
+  config.snapshot->capabilities = text::cat(R"({"logging":{},"tools":{"listChanged":true},)", kTasks, "}");
+  for (const std::string_view definition : {kGet, kJob, kPut}) {
     catalog::PinnedTool tool;
-    tool.name = definition == kGet ? "get" : "put";
+    tool.name = definition == kGet ? "get" : definition == kJob ? "job" : "put";
     tool.definition = definition;
     tool.digest = catalog::tool_digest(definition);
-    tool.effect = definition == kGet ? "read" : "write";
+    tool.effect = definition == kPut ? "write" : "read";
     tool.effect_source = catalog::EffectSource::reviewer;
     config.snapshot->tools.push_back(std::move(tool));
   }
@@ -62,9 +66,11 @@ gate::SessionConfig config() {
 std::vector<std::string> prelude() {
   return {
       R"(C{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}})",
-      R"(S{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"logging":{}},"serverInfo":{"name":"fake","version":"1"}}})",
+      text::cat(
+          R"(S{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"logging":{},)",
+          kTasks, R"(},"serverInfo":{"name":"fake","version":"1"}}})"),
       R"(C{"jsonrpc":"2.0","method":"notifications/initialized"})",
-      text::cat(R"(S{"jsonrpc":"2.0","id":"mcp-cordon/t/1","result":{"tools":[)", kGet, ",", kPut, "]}}"),
+      text::cat(R"(S{"jsonrpc":"2.0","id":"mcp-cordon/t/1","result":{"tools":[)", kGet, ",", kJob, ",", kPut, "]}}"),
   };
 }
 

@@ -92,10 +92,6 @@ void Session::Impl::abandon(const Id& id, const Outstanding& request) {
   }
 }
 
-void Session::Impl::answered_late(const Id& id) {
-  std::erase_if(abandoned_, [&](const Abandoned& one) { return one.id == id; });
-}
-
 // An opening may not be cancelled, and a subscription lasts as long as it is wanted.
 void Session::Impl::set_answer_deadline(Outstanding& request) {
   if (request.method == "initialize" || request.method == "subscriptions/listen") {

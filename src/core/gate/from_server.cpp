@@ -143,7 +143,7 @@ void Session::Impl::on_server_reply(Message message) {
   }
   const auto found = outstanding_.find(*message.id);
   if (found == outstanding_.end()) {
-    answered_late(*message.id);
+    answered_late(message);
     const auto late = std::ranges::find(cancelled_, *message.id);
     if (late != cancelled_.end()) {
       cancelled_.erase(late);  // the race of a cancellation and its answer is legal

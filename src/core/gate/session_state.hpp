@@ -177,7 +177,7 @@ class Session::Impl {
   static std::string holder_of(const Id& id);
   void hand_over_reservation(const std::string& nonce, const Id& id);
   void abandon(const Id& id, const Outstanding& request);
-  void answered_late(const Id& id);
+  void answered_late(const Message& message);
   void set_answer_deadline(Outstanding& request);
   void watch_clocks();
   std::optional<Instant> answer_due(const Outstanding& request) const;
@@ -300,7 +300,8 @@ class Session::Impl {
                                                          const QuestionContext& context);
   Status write_task_questions(json::Writer& w, const std::string& id, Task& task, const Value& object,
                               const ClientOffers& offers, std::vector<std::string>& answered);
-  void tell_task(std::string_view method, const std::string& id, std::string_view answers);
+  void tell_task(std::string_view method, const std::string& id, std::string_view answers, wire::Era era);
+  void cancel_task(const std::string& id, wire::Era era);
 
   // learning.cpp
   Learning& list(catalog::ListKind kind) { return lists_.at(static_cast<std::size_t>(kind)); }

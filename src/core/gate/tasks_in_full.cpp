@@ -171,7 +171,7 @@ Status Session::Impl::write_task_questions(json::Writer& w, const std::string& i
     }
   }
   if (!answered.empty()) {
-    tell_task("tasks/update", id, ours.end_object().take());
+    tell_task("tasks/update", id, ours.end_object().take(), Era::stateless);
   }
   // Nothing left to ask: for the client it goes on.
   write_task(w, object, Era::stateless, any_passed ? TaskStatus::input_required : TaskStatus::working);
@@ -181,8 +181,8 @@ Status Session::Impl::write_task_questions(json::Writer& w, const std::string& i
   return {};
 }
 
-// A request of ours about a task (stateless era, or a cancellation). Its answer changes nothing and is dropped.
-void Session::Impl::tell_task(std::string_view method, const std::string& id, std::string_view answers) {
+// A request of ours about a task. Its answer changes nothing and is dropped.
+void Session::Impl::tell_task(std::string_view method, const std::string& id, std::string_view answers, Era era) {
   constexpr std::size_t kRemembered = 64;
   if (server_input_closed_) {
     return;
@@ -197,11 +197,33 @@ void Session::Impl::tell_task(std::string_view method, const std::string& id, st
   if (!answers.empty()) {
     w.member_raw("inputResponses", answers);
   }
-  if (!stateless_meta_.empty()) {
+  if (era == Era::stateless) {
     w.member_raw("_meta", stateless_meta_);
   }
   w.end_object();
   to_server(wire::request_line(Id(own), method, w.take()));
+}
+
+// Of a task that nobody here will ask about, where the server can be told so.
+void Session::Impl::cancel_task(const std::string& id, Era era) {
+  const bool offered = era == Era::stateless ? tasks_offered(Revision::v2026_07_28, "tasks/cancel") && stateless_seen_
+                                             : tasks_offered(revision_, "tasks/cancel");
+  if (offered && !tasks_.knows(id)) {
+    tell_task("tasks/cancel", id, "", era);
+  }
+}
+
+// The answer to a call that nobody waits for any more. Where the call became a task, it goes on: it still counts.
+void Session::Impl::answered_late(const Message& message) {
+  if (message.kind == wire::MessageKind::result && is_new_task(message.result)) {
+    const Value nested = message.result.find("task");
+    const auto id = task_id(nested ? nested : message.result);
+    if (id && std::ranges::find(cancelled_, *message.id) != cancelled_.end()) {
+      cancel_task(*id, nested ? Era::handshake : Era::stateless);
+    }
+    return;
+  }
+  std::erase_if(abandoned_, [&](const Abandoned& one) { return one.id == *message.id; });
 }
 
 }  // namespace cordon::gate

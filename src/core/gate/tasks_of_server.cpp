@@ -79,7 +79,7 @@ Status Session::Impl::check_new_task(const Message& message, const Outstanding& 
     return fail(Errc::reply_unexpected, "a task with the id of another task");
   }
   if (!tasks_.has_room(now_)) {
-    tell_task("tasks/cancel", id, "");
+    cancel_task(id, request.era);
     return fail(Errc::rate_limited, "too many tasks run already");
   }
   return {};
