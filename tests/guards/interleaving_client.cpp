@@ -264,16 +264,18 @@ void World::client_hears_reply(const Message& message) {
   Request& request = requests_[at->second];
   ++request.replies;
   open_.erase(at);
-  if (!request.twice) {
-    free_ids_.push_back(request.id);  // else the second answer would look like one to the next request
-  }
   if (message.kind == MessageKind::result && message.result.find("inputRequests")) {
     client_retries(request, message);
     return;
   }
   const std::string_view text = message.document.text();
+  const bool late =
+      text.find("timed_out") != std::string_view::npos || text.find("message_ambiguous") != std::string_view::npos;
+  if (!request.twice && !late) {
+    free_ids_.push_back(request.id);  // else a second answer would look like one to the next request
+  }
   for (const std::string_view word : {"timed_out", "tool_changed", "rate_limited", "server_exited",
-                                      "confirmation_declined", "tool_blocked", "message_ambiguous", "Unknown tool"}) {
+                                      "confirmation_declined", "tool_blocked", "Unknown tool"}) {
     if (text.find(word) != std::string_view::npos) {
       saw(text::cat("answer: ", word));
     }

@@ -13,6 +13,7 @@ fail, by its own checks and not by a crash. The tree is not touched.
 import json
 import os
 import re
+import resource
 import shlex
 import shutil
 import subprocess
@@ -229,7 +230,9 @@ def prove_all(build, root, only):
             else:
                 passed += 1
                 print(f"ok {seconds:4.1f} s  {guard['at']} ({len(guard['cases'])})", flush=True)
-    print(f'{len(guards)} guards switched off, one at a time, in {time.monotonic() - began:.0f} s')
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f'{len(guards)} guards switched off, one at a time, in {time.monotonic() - began:.0f} s, '
+          f'{used.ru_utime + used.ru_stime:.0f} s of processor time')
     print(f'{passed} passed, {failed} failed')
     return failed == 0 and passed > 0
 
