@@ -28,7 +28,10 @@ namespace {
 std::string shown_digest(const std::string& text) {
   constexpr std::string_view kStart = "sha256:";
   constexpr std::size_t kDigits = 64;
-  return text.size() == kStart.size() + kDigits && text.starts_with(kStart) ? text.substr(0, kStart.size() + 12) : text;
+  const std::size_t at = text.find(kStart);  // also of hmac-sha256:
+  return at != std::string::npos && text.size() == at + kStart.size() + kDigits
+             ? text.substr(0, at + kStart.size() + 12)
+             : text;
 }
 
 // "9 enforced; ipc partial, limits no": what holds in full needs no name. A member of another form is shown as it is.

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -67,6 +68,7 @@ class LaunchCheck {
 
   void grants();
   void launch();
+  void script(const PlannedLaunch& planned);
   void secrets();
   void snapshot();
 
@@ -112,11 +114,32 @@ void LaunchCheck::launch() {
     }
     return;
   }
+  script(*planned);
   if (const Status judged = admit_path_rules(sound.policy, planned->plan); !judged) {
     add(judged.error());
   }
   if (faulty_grants_.empty()) {
     launch_ = planned->prepared.fingerprint;
+  }
+}
+
+// An interpreter starts, and fails by itself.
+void LaunchCheck::script(const PlannedLaunch& planned) {
+  constexpr auto kEndings =
+      std::to_array<std::string_view>({".js", ".mjs", ".cjs", ".ts", ".py", ".jar", ".rb", ".sh"});
+  const sandbox::LaunchSpec& spec = planned.prepared.spec;
+  if (!spec.image.reference.empty()) {
+    return;
+  }
+  for (std::size_t i = 1; i < spec.argv.size(); ++i) {
+    const std::string& word = spec.argv[i];
+    const bool named = word.starts_with('/') &&
+                       std::ranges::any_of(kEndings, [&](std::string_view ending) { return word.ends_with(ending); });
+    struct stat info{};
+    if (named && ::stat(outside_path(spec.mounts, word).c_str(), &info) != 0) {
+      note(text::cat("the command names '", text::printable(word, 1024), "', which is not there"),
+           place_in(loaded_.policy, loaded_.policy.launch.position), "correct it here and in the client's config");
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <system_error>
 
@@ -154,6 +155,20 @@ Status fill(int fd, const ConfigFile& file, std::string_view content, const std:
   return {};
 }
 
+// The first row that names a file has it. What lies in the home folder for every project is the user's, whoever happens
+// to stand there.
+std::vector<clients::ClientFile> in_order_of_claim(const std::vector<clients::ClientFile>& rows,
+                                                   const clients::Folders& folders) {
+  if (folders.project != folders.home) {
+    return rows;
+  }
+  const auto of_project = [](const clients::ClientFile& row) { return row.scope == clients::Scope::project; };
+  std::vector<clients::ClientFile> out;
+  std::ranges::remove_copy_if(rows, std::back_inserter(out), of_project);
+  std::ranges::copy_if(rows, std::back_inserter(out), of_project);
+  return out;
+}
+
 }  // namespace
 
 clients::Folders folders_of(const Caller& caller) {
@@ -173,13 +188,7 @@ std::vector<ConfigFile> find_configs(const clients::Folders& folders) {
   std::vector<ConfigFile> out;
   for (const clients::Client& client : clients::client_table()) {
     std::set<std::string> seen;
-    std::vector<clients::ClientFile> rows = client.files;
-    if (folders.project == folders.home) {
-      // What lies there for every project is the user's, whoever happens to stand in that folder.
-      std::ranges::stable_partition(
-          rows, [](const clients::ClientFile& row) { return row.scope != clients::Scope::project; });
-    }
-    for (const clients::ClientFile& row : rows) {
+    for (const clients::ClientFile& row : in_order_of_claim(client.files, folders)) {
       for (const std::string& pattern : clients::path_patterns(row, folders)) {
         for (const std::string& path : expand_pattern(normalised(pattern))) {
           struct stat info{};

@@ -165,6 +165,9 @@ std::string explain_call(const policy::Policy& policy, const catalog::Snapshot* 
   }
   out += text::cat("  because: ", text::printable(judged.verdict.because, 1024), "\n");
   for (const std::string& line : trace) {
+    if (line == judged.verdict.because) {
+      continue;
+    }
     out += text::cat("    ", text::printable(line, 1024), '\n');
   }
   return out + std::string(kLiveToo);

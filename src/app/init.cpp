@@ -240,6 +240,14 @@ Result<NewPolicy> prepare_policy(const Caller& caller, const InitRequest& reques
   } else {
     out.text = clients::starter_policy(starter);
   }
+  const Result<policy::Policy> made = formats::read_policy(out.text, out.path);
+  for (const std::string& name : made ? request.environment : std::vector<std::string>()) {
+    if (made->launch.set.contains(name)) {
+      out.warnings.push_back(text::cat(
+          "the policy sets ", text::printable(name, 100), " itself (launch.environment.set), to ",
+          text::printable(made->launch.set.at(name), 300), ": what the client's config names there is not used"));
+    }
+  }
   const std::vector<Error> faults = formats::check_policy(out.text, out.path);
   if (!faults.empty()) {
     return fail(Errc::policy_invalid, text::cat("no policy can hold this command: ", faults.front().detail), {},

@@ -42,6 +42,9 @@ void add_wrapping(const Caller& caller, const Entry& entry, std::vector<Finding>
       }
       return;
     case PolicyFit::same:
+      if (match.fetches_once) {
+        std::erase_if(out, [](const Finding& finding) { return finding.kind == unpinned_package; });
+      }
       return;
   }
 }

@@ -46,12 +46,13 @@ PolicyMatch match_policy(const Caller& caller, const std::string& name, const st
   const Result<PolicyLocation> location = locate_policy(caller, choice);
   if (!location) {
     // locate_policy tells "there is none" and "it cannot be known" by the same code; only the latter has a place.
-    return location.error().where.empty() ? PolicyMatch{}
-                                          : PolicyMatch{PolicyFit::broken, location.error().to_string(), {}};
+    return location.error().where.empty()
+               ? PolicyMatch{}
+               : PolicyMatch{.fit = PolicyFit::broken, .detail = location.error().to_string()};
   }
   const Result<LoadedPolicy> loaded = read_policy_file(caller, choice);
   if (!loaded) {
-    return {PolicyFit::broken, loaded.error().to_string(), {}};
+    return {.fit = PolicyFit::broken, .detail = loaded.error().to_string()};
   }
   const policy::Launch& launch = loaded->policy.launch;
   PolicyMatch out;
@@ -64,6 +65,7 @@ PolicyMatch match_policy(const Caller& caller, const std::string& name, const st
     out.environment.push_back(secret.from);
   }
   out.fit = launch.command == command || means_launch(command, launch) ? PolicyFit::same : PolicyFit::other;
+  out.fetches_once = out.fit == PolicyFit::same && launch.source.has_value();
   if (out.fit == PolicyFit::other) {
     out.detail = launch.command_from_client ? "takes the command of any client" : "is for another command";
   }

@@ -26,6 +26,7 @@ struct PolicyMatch {
   PolicyFit fit = PolicyFit::none;
   std::string detail = {};                    // printable: what is wrong with it
   std::vector<std::string> environment = {};  // names that it lets through or sets
+  bool fetches_once = false;                  // its package comes from our store, and never at a start
 };
 PolicyMatch match_policy(const Caller& caller, const std::string& name, const std::vector<std::string>& command);
 

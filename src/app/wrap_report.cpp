@@ -103,13 +103,18 @@ std::string diff(std::string_view text, const std::vector<Edit>& edits, const Ma
   return out;
 }
 
-// The environment and headers; arguments are part of the command, which is shown as it is.
-Masker masker_of(const clients::Entry& entry) {
-  clients::Entry rest = entry;
-  rest.command.clear();
+// The environment and headers, also of the servers around this one, which may stand on the same line. Arguments of the
+// command are shown as they are.
+Masker masker_of(const ConfigFile& file, std::size_t shown) {
   std::vector<NamedSecret> secrets;
-  for (const clients::Secret& secret : clients::secrets_in(rest)) {
-    secrets.push_back({"in clear", secret.value});
+  for (std::size_t i = 0; i < file.entries.size(); ++i) {
+    clients::Entry rest = file.entries[i];
+    if (i == shown) {
+      rest.command.clear();
+    }
+    for (const clients::Secret& secret : clients::secrets_in(rest)) {
+      secrets.push_back({"in clear", secret.value});
+    }
   }
   return Masker(secrets);
 }
@@ -149,7 +154,7 @@ std::string show_step(const WrapPlan& plan, const WrapStep& step, Direction dire
   for (const std::string& note : step.notes) {
     out += text::cat("  ", style.yellow("note"), "     ", note, '\n');
   }
-  return out + diff(file.text, step.edits, masker_of(entry), style);
+  return out + diff(file.text, step.edits, masker_of(file, step.entry), style);
 }
 
 std::string show_untouched(const WrapPlan& plan, const Untouched& untouched) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // check: every fault of policies and snapshots, with its place, and what would stop a launch.
 
+#include <algorithm>
+
 #include "app/check_files.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
@@ -36,12 +38,16 @@ class Check final : public Command {
     }
     std::size_t faults = 0;
     for (const std::string& file : files_) {
-      const std::size_t found = print(app::check_file(invocation.caller, file, *ceilings,
-                                                      syntax_only_ ? app::CheckDepth::text : app::CheckDepth::launch));
-      faults += found;
-      if (deep_ && found == 0) {
+      const std::vector<app::CheckFinding> found = app::check_file(
+          invocation.caller, file, *ceilings, syntax_only_ ? app::CheckDepth::text : app::CheckDepth::launch);
+      faults += print(found);
+      if (deep_) {
+        // Also where something else stops the launch; what was told already is not told again.
         const Status whole = app::check_package(invocation.caller, file);
-        faults += whole ? 0 : print(std::vector<Error>{whole.error()});
+        const bool told = !whole && std::ranges::any_of(found, [&](const app::CheckFinding& finding) {
+          return finding.error.code == whole.error().code && finding.error.detail == whole.error().detail;
+        });
+        faults += whole || told ? 0 : print(std::vector<Error>{whole.error()});
       }
     }
     return faults == 0 ? kFine : kFinding;

@@ -199,3 +199,18 @@ TEST_CASE("a file that lies where its name is found has its snapshot where run w
   std::filesystem::permissions(f.temp.at("etc/mcp-cordon/policies"), std::filesystem::perms{0755});
   CHECK(says(found, "(mcp-cordon review shared)"));
 }
+
+TEST_CASE("a script that the command names and that is not there is told") {
+  const Fixture f;
+  const std::string path =
+      f.temp.file("one.yaml", "version: 1\nserver: one\nlaunch: {command: [\"" + f.temp.at("server") + "\", \"" +
+                                  f.temp.at("gone.mjs") + "\", \"" + f.temp.at("made-later.json") +
+                                  "\"], home: temporary}\nisolation: {backend: none, reason: a test}\n");
+  f.review();
+  const std::string found = all(f.check(path));
+  CHECK(lines(found) == 1);
+  CHECK(says(found, "(note) " + path + ":3:"));
+  CHECK(says(found, "the command names '" + f.temp.at("gone.mjs") + "', which is not there"));
+  f.temp.file("gone.mjs", "");
+  CHECK_FALSE(says(all(f.check(path)), "which is not there"));
+}

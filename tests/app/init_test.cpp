@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -135,6 +137,13 @@ TEST_CASE("a known server gets the rules of its shipped policy") {
     CHECK(policy.tools.rules.size() == shipped->tools.rules.size());
     CHECK(policy.catalog.drift == policy::Drift{});
     CHECK(policy.server == "mine");
+    // What the client's config says of a variable that the shipped policy sets is not used, so it is told.
+    const Result<NewPolicy> told = prepare_policy(caller, {"mine", command, {"MEMORY_FILE_PATH"}, {}, {}});
+    REQUIRE(told.has_value());
+    const bool said = std::ranges::any_of(told->warnings, [](const std::string& line) {
+      return line.starts_with("the policy sets MEMORY_FILE_PATH itself");
+    });
+    CHECK(said == (name == "memory"));
   }
   CHECK(prepare_policy(caller, {"mine", {"npx", "@evil/server-filesystem"}, {}, {}, {}})->shipped.empty());
   CHECK(prepare_policy(

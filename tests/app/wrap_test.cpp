@@ -176,6 +176,37 @@ TEST_CASE("what is shown holds the whole command, no raw control characters, and
   CHECK(holds(shown, "API_KEY: {from_env: API_KEY}"));
 }
 
+TEST_CASE("a secret of the server beside the shown one stays hidden, also on one line") {
+  const Setup setup;
+  setup.folder.file(
+      "project/.mcp.json",
+      R"({"mcpServers":{"a":{"command":"x"},"b":{"command":"y","env":{"API_TOKEN":"hunter2-hunter2-hunter2"}}}})");
+  const WrapPlan plan = setup.plan();
+  REQUIRE(plan.steps.size() == 2);
+  for (const WrapStep& step : plan.steps) {
+    CHECK_FALSE(holds(show_step(plan, step, Direction::wrap, {}), "hunter2"));
+  }
+}
+
+TEST_CASE("a package that the policy takes from the store is not told as fetched at each start") {
+  const Setup setup;
+  setup.policy("kept", "[srv]\n  source: {npm: \"srv@1.0.0\"}");
+  setup.policy("open", "[npx, -y, srv]");
+  const auto wrapped = [&](const std::string& name) {
+    return "\"" + name + R"(":{"command":")" + setup.caller.executable + R"(","args":["run",")" + name +
+           R"(","--","npx","-y","srv"]})";
+  };
+  setup.folder.file("prefix/bin/mcp-cordon", "", 0755);
+  setup.folder.file("project/.mcp.json", "{\"mcpServers\":{" + wrapped("kept") + "," + wrapped("open") + "}}");
+  const formats::Inventory inventory = take_inventory(setup.caller, setup.configs());
+  REQUIRE(inventory.servers.size() == 2);
+  for (const formats::InventoryServer& server : inventory.servers) {
+    const bool unpinned = std::ranges::find(server.findings, clients::FindingKind::unpinned_package,
+                                            &clients::Finding::kind) != server.findings.end();
+    CHECK_MESSAGE(unpinned == (server.name == "open"), server.name);
+  }
+}
+
 TEST_CASE("words of a command are told apart whatever stands in them") {
   const Setup setup;
   setup.folder.file("project/.mcp.json", R"({"mcpServers":{"s":{"command":"x","args":["a' 'b","'"]}}})");

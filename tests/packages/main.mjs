@@ -215,6 +215,7 @@ await test('two installations at once wait for each other', async (world) => {
   const both = await Promise.all([world.install(), world.install()]);
   both.forEach(fine);
   assert.equal(world.stored().length, 1);
+  fine(await world.review());
   fine(await world.cordon('check', '--deep', world.policy));
 });
 
