@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A second server takes the place of the first: pipes, order, exits and ends, with scripts in place of stages.
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include <string>
 
@@ -114,6 +116,8 @@ TEST_CASE("a spare one that is gone, or was kept too long, is no second server")
     options.tune = [](ProxyConfig& config) {
       config.spare = spare_server("echo two");
       ::kill(config.spare->process.pid, SIGKILL);
+      siginfo_t ended = {};
+      ::waitid(P_PID, static_cast<id_t>(config.spare->process.pid), &ended, WEXITED | WNOWAIT);
     };
   }
   SUBCASE("too much time went by") {
