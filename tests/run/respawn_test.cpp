@@ -19,10 +19,10 @@ using cordon::run::test::spare_server;
 namespace {
 
 constexpr int kStatus = 7;
-constexpr Behaviour kRespawns = {.respawn_on_exit = true, .status = kStatus};
+Behaviour respawns() { return {.respawn_on_exit = true, .status = kStatus}; }
 
 ProxyRun::Options with_spare(const std::string& first, const std::string& second, const std::string& says = {}) {
-  return {.script = first, .behaviour = kRespawns, .tune = [second, says](ProxyConfig& config) {
+  return {.script = first, .behaviour = respawns(), .tune = [second, says](ProxyConfig& config) {
             config.spare = spare_server(second, says);
           }};
 }
@@ -77,7 +77,7 @@ TEST_CASE("a second server is not begun when something changed") {
 TEST_CASE("a second server that runs and is not admitted is ended before a byte of it passes") {
   ProxyRun::Options options;
   options.script = "exit 3";
-  options.behaviour = kRespawns;
+  options.behaviour = respawns();
   options.tune = [](ProxyConfig& config) {
     config.spare = spare_server("echo two; cat");
     config.spare->running = [](const UniqueFd&) {
@@ -94,7 +94,7 @@ TEST_CASE("a second server that runs and is not admitted is ended before a byte 
 TEST_CASE("a second server that takes too long to be set up is ended") {
   ProxyRun::Options options;
   options.script = "exit 3";
-  options.behaviour = kRespawns;
+  options.behaviour = respawns();
   // Its status pipe stays open: after the word it waits for more on its stdin.
   options.tune = [](ProxyConfig& config) {
     config.spare = spare_server("true", "$(cat)");
@@ -108,7 +108,7 @@ TEST_CASE("a second server that takes too long to be set up is ended") {
 TEST_CASE("a spare one that is gone, or was kept too long, is no second server") {
   ProxyRun::Options options;
   options.script = "read -r line; exit 3";
-  options.behaviour = kRespawns;
+  options.behaviour = respawns();
   options.behaviour.stop_on_client_end = true;
   std::string why = "too much time went by before it was asked for";
   SUBCASE("it was killed") {
