@@ -62,6 +62,7 @@ class RunCase {
   Status begin_audit();
   Status begin_trace(const std::string& name);
   Status start();
+  void let_spare_look();
   void record_refusal(const Error& error);
   gate::SessionConfig session_config(const std::optional<Error>& failure);
   void notices(run::Log& log);
@@ -216,6 +217,12 @@ Status RunCase::start() {
     return std::unexpected(files.error());
   }
   files_ = std::move(*files);
+  let_spare_look();
+  return {};
+}
+
+// Who judges paths for the second server looks at that one's.
+void RunCase::let_spare_look() {
   if (spare_ && files_) {
     spare_->running = [this,
                        sockets = std::move(spare_->running)](const UniqueFd& handover) -> Result<egress::Sockets> {
@@ -226,7 +233,6 @@ Status RunCase::start() {
     };
     spare_->dropped = [this] { files_->settle(); };
   }
-  return {};
 }
 
 // Best effort: the client is told in any case, and nothing was started.

@@ -22,6 +22,9 @@ void Conversation::drop_spare() {
 }
 
 void Conversation::respawn() {
+  if (passed(spare_until_)) {
+    drop_spare();
+  }
   spare_until_.reset();
   // The engine is busy, and hears of it at the next turn.
   if (const Status begun = begin_spare(); !begun) {

@@ -262,7 +262,7 @@ TEST_CASE("a program that was changed meanwhile is not started once more") {
   fixture.write_policy(Fixture::kPinned, server);
   REQUIRE(fixture.review() == "");
   const auto peer = fixture.run("--exit-on-probe --banner");
-  REQUIRE(peer->wait_stderr("[info] ready"));  // the first launch is over
+  REQUIRE(peer->wait_stderr("[info] ready"));   // the first launch is over
   REQUIRE(::chmod(server.c_str(), 0755) == 0);  // moves its time of change
   check_probe(*peer);
   CHECK(peer->wait_stderr("changed since the server was started first"));

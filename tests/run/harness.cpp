@@ -28,6 +28,9 @@ class FakeEngine final : public Engine {
     if (!how_.greeting.empty()) {
       actions.emplace_back(gate::ToClient{how_.greeting});
     }
+    if (how_.drop_spare_at_start) {
+      actions.emplace_back(gate::DropSpare{});
+    }
     if (how_.stop_at_start) {
       actions.emplace_back(gate::Stop{how_.status});
     }
@@ -66,10 +69,19 @@ class FakeEngine final : public Engine {
   gate::Actions exited(gate::ExitReport report, Instant) override {
     trace(text::cat("exited ", report.signalled ? "signal " : "status ", report.code));
     gate::Actions actions;
+    if (std::exchange(how_.respawn_on_exit, false)) {
+      actions.emplace_back(gate::Respawn{});
+      actions.emplace_back(gate::ToServer{"for the second\n"});
+      return actions;
+    }
     if (how_.stop_on_exit) {
       actions.emplace_back(gate::Stop{how_.status});
     }
     return actions;
+  }
+  gate::Actions respawned(const Status& how, Instant) override {
+    trace(how ? "respawned" : text::cat("not respawned: ", how.error().detail));
+    return {};
   }
   gate::Actions terminate(Instant) override {
     trace("terminate");
@@ -145,6 +157,39 @@ ServerProcess start_server(const std::string& script) {
 }
 
 }  // namespace
+
+SpareServer spare_server(const std::string& script, const std::string& says) {
+  SpareServer spare;
+  cordon::test::Pipe in;
+  cordon::test::Pipe out;
+  cordon::test::Pipe err;
+  cordon::test::Pipe status;
+  cordon::test::Pipe lifeline;
+  const std::string whole = text::cat("test \"$(head -c1 <&3)\" = s || exit 0; ",
+                                      says.empty() ? std::string() : text::cat("echo ", says, " >&4; exit 125; "),
+                                      "exec 3<&- 4>&-; ", script);
+  spare.process.pid = ::fork();
+  CORDON_ASSERT(spare.process.pid >= 0);
+  if (spare.process.pid == 0) {
+    constexpr int kHigh = 100;
+    const int life = ::fcntl(lifeline.read.get(), F_DUPFD_CLOEXEC, kHigh);
+    const int told = ::fcntl(status.write.get(), F_DUPFD_CLOEXEC, kHigh);
+    ::dup2(in.read.get(), 0);
+    ::dup2(out.write.get(), 1);
+    ::dup2(err.write.get(), 2);
+    ::dup2(life, 3);
+    ::dup2(told, 4);
+    ::close_range(5, ~0U, 0);
+    ::execl("/bin/sh", "sh", "-c", whole.c_str(), static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  spare.process.in = std::move(in.write);
+  spare.process.out = std::move(out.read);
+  spare.process.err = std::move(err.read);
+  spare.process.lifeline = std::move(lifeline.write);
+  spare.status = std::move(status.read);
+  return spare;
+}
 
 bool readable(int fd, int timeout_ms) {
   pollfd entry{fd, POLLIN, 0};

@@ -28,12 +28,18 @@ struct Behaviour {
   bool stop_on_audit_failure = true;
   bool stop_on_exit = true;
   bool stop_on_client_end = false;
+  bool respawn_on_exit = false;  // the first time; then `drop_spare` or an exit
+  bool drop_spare_at_start = false;
   bool stop_on_server_end = false;
   bool terminate_on_signal = true;
   std::string greeting = {};  // to the client at the start
   bool stop_at_start = false;
   int status = 7;  // of Stop
 };
+
+// A shell script that waits for the word on its lifeline, as a spare stage does; `script` runs then. With `says`, that
+// is what its status pipe tells instead.
+SpareServer spare_server(const std::string& script, const std::string& says = {});
 
 enum class ClientKind { pipe, socket };
 

@@ -83,6 +83,47 @@ TEST_CASE("the way through /proc is not followed") {
   CHECK_FALSE(walk(root.get(), "/proc/self/root/etc").has_value());
 }
 
+TEST_CASE("a second server's root takes the place of the first one's") {
+  const Tree tree;
+  const Tree other;
+  fs::create_symlink("/etc", other.path() + "/data/out/new");
+  bool found = true;
+  const auto start = [&] {
+    return ServerFiles::start({.root = tree.root(), .find_again = [&]() -> cordon::Result<UniqueFd> {
+                                 return found ? cordon::Result<UniqueFd>(other.root())
+                                              : cordon::fail(cordon::Errc::internal, "it is gone");
+                               }});
+  };
+  auto files = start();
+  REQUIRE(files.has_value());
+  CHECK(files->within("/data/out/new", "/data/out") == Answer::inside);
+  REQUIRE(files->look_again());
+  CHECK(files->within("/data/out/new", "/data/out") == Answer::outside);
+  CHECK(files->within("/data/out/file", "/data/out") == Answer::inside);
+  CHECK_FALSE(files->look_again());  // once
+  CHECK(files->within("/data/out/file", "/data/out") == Answer::unknown);
+
+  found = false;
+  auto lost = start();
+  REQUIRE(lost.has_value());
+  const cordon::Status looks = lost->look_again();
+  REQUIRE_FALSE(looks);
+  CHECK(looks.error().detail.contains("it is gone"));
+  CHECK(lost->within("/data/out/file", "/data/out") == Answer::unknown);
+
+  found = true;
+  auto settled = start();
+  REQUIRE(settled.has_value());
+  settled->settle();
+  CHECK(settled->within("/data/out/file", "/data/out") == Answer::inside);
+  CHECK_FALSE(settled->look_again());
+
+  auto still = ServerFiles::start({.root = tree.root()});
+  REQUIRE(still.has_value());
+  CHECK(still->look_again());
+  CHECK(still->within("/data/out/file", "/data/out") == Answer::inside);
+}
+
 TEST_CASE("what does not answer in time answers nothing any more") {
   const Tree tree;
   auto files = ServerFiles::start({.root = tree.root(), .answer_timeout_ms = -1});

@@ -348,8 +348,15 @@ TEST_CASE("a confined process still moves bytes, waits, writes its log and ends 
         ::pause();
       }
     }
+    const pid_t spare = ::fork();
+    if (spare == 0) {
+      for (;;) {
+        ::pause();
+      }
+    }
     // Whoever gives up being root may end only what has the same new identity.
     OwnNeeds needs = needs_here(Signals::child, child);
+    needs.spare = spare;
     needs.become = {};
     wrong += confined(needs);
     const auto want = [&wrong](bool fine, std::string_view what) {
@@ -371,6 +378,8 @@ TEST_CASE("a confined process still moves bytes, waits, writes its log and ends 
     want(::kill(child, SIGKILL) == 0, "end the child");
     int status = 0;
     want(::waitpid(child, &status, 0) == child && WIFSIGNALED(status), "wait for the child");
+    want(::kill(spare, SIGKILL) == 0 && ::waitpid(spare, &status, 0) == spare, "end the spare one");
+    want(::kill(::getppid(), 0) != 0, "no signal to anybody else");
     return wrong;
   });
 }

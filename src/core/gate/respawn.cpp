@@ -5,7 +5,6 @@
 //
 // Only once, and only for an end that follows the probe when nothing else was sent: whatever a server has done, counted
 // or used up in a conversation, it does not get rid of by ending.
-#include <csignal>
 #include <utility>
 
 #include "base/text.hpp"
@@ -22,9 +21,11 @@ constexpr std::string_view kWhy =
 // A limit ended it: of the launch, or of its process, which the kernel tells by these. They come as a status from
 // whoever waited for it inside.
 bool ended_by_limit(const ExitReport& report) {
-  constexpr int kSignalled = 128;
-  return report.limited || report.signalled || report.code == kSignalled + SIGKILL ||
-         report.code == kSignalled + SIGXCPU || report.code == kSignalled + SIGXFSZ;
+  constexpr int kKilled = 128 + 9;
+  constexpr int kOfCpuTime = 128 + 24;
+  constexpr int kOfFileSize = 128 + 25;
+  return report.limited || report.signalled || report.code == kKilled || report.code == kOfCpuTime ||
+         report.code == kOfFileSize;
 }
 
 }  // namespace

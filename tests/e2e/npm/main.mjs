@@ -13,6 +13,7 @@ import { confirm } from './suites/confirm.mjs';
 import { drift } from './suites/drift.mjs';
 import { inspector } from './suites/inspector.mjs';
 import { modern } from './suites/modern.mjs';
+import { probe } from './suites/probe.mjs';
 import { questions } from './suites/questions.mjs';
 import { recordings } from './suites/recordings.mjs';
 import { servers, strict } from './suites/servers.mjs';
@@ -49,6 +50,7 @@ async function runAll(work) {
   await questions(native, isRoot ? ['v1'] : ['v1', 'v2-legacy']);
   await tasks(native);
   await texts(native, isRoot ? ['v1'] : ['v1', 'v2-legacy']);
+  await probe(native);
   await drift(native, isRoot ? ['v1'] : ['v1', 'v2-modern']);
   await strict(native);
   await boundary(native);
@@ -58,6 +60,7 @@ async function runAll(work) {
   const bubblewrap = native.with({ backend: 'bubblewrap' });
   await servers(bubblewrap, ['v1']);
   await modern(bubblewrap, ['v2-modern']);
+  await probe(bubblewrap);
   await boundary(bubblewrap);
   await browser(bubblewrap);
   await weaker(native);

@@ -103,11 +103,16 @@ class Session {
   }
 }
 
-// kind: 'v1' | 'v2-legacy' | 'v2-auto' | 'v2-modern'
+// The client starts a process apart for its probe only with the transport that it knows; with one of somebody else's it
+// probes in place, and goes on there.
+class OtherTransport extends TransportV2 {}
+
+// kind: 'v1' | 'v2-legacy' | 'v2-auto' | 'v2-modern' | 'v2-in-place'
 export async function connect(target, kind, { capabilities = FULL_CAPABILITIES, handlers = {}, roots = [] } = {}) {
   const parameters = { command: target.command, args: target.args, env: target.env, cwd: target.cwd, stderr: 'pipe' };
-  const transport = kind === 'v1' ? new TransportV1(parameters) : new TransportV2(parameters);
-  const mode = { 'v2-legacy': 'legacy', 'v2-auto': 'auto', 'v2-modern': { pin: MODERN } }[kind];
+  const Transport = { v1: TransportV1, 'v2-in-place': OtherTransport }[kind] ?? TransportV2;
+  const transport = new Transport(parameters);
+  const mode = { 'v2-legacy': 'legacy', 'v2-auto': 'auto', 'v2-in-place': 'auto', 'v2-modern': { pin: MODERN } }[kind];
   const client =
     kind === 'v1'
       ? new ClientV1(INFO, { capabilities })
