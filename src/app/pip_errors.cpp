@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -128,7 +129,12 @@ Error pip_failure(std::string_view package, int status, std::span<const std::str
   if (const auto missing = why_missing(lines)) {
     return {Errc::launch_failed, std::string(missing->detail), where, std::string(missing->remedy)};
   }
-  std::vector<std::string> said(lines.begin(), lines.end());
+  std::vector<std::string> said;
+  std::ranges::copy_if(lines, std::back_inserter(said),
+                       [](const std::string& line) { return line.starts_with("ERROR"); });
+  if (said.empty()) {
+    said.assign(lines.begin(), lines.end());
+  }
   if (said.size() > 8) {
     said.erase(said.begin(), said.end() - 8);
   }

@@ -109,6 +109,7 @@ TEST_CASE("what pip says is told by its meaning") {
   CHECK(told({"OSError: [Errno 28] No space left on device"}) == "the disk is full");
   CHECK(told({"ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE."}) ==
         "a package does not have the contents that its digest says");
+  CHECK(told({"ERROR: what", "Traceback", "  File"}) == "it ended with status 1: ERROR: what");
   CHECK(told({"something else"}) == "it ended with status 1: something else");
 }
 

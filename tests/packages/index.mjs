@@ -3,6 +3,7 @@
 // (JSON), or PEP 503 (HTML) when told so. Wheels are made by hand.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 
 const sha256 = (bytes, encoding) => createHash('sha256').update(bytes).digest(encoding);
 
@@ -74,15 +75,17 @@ export class Index {
   redirect = null; // where pages of packages are said to be
   open = new Set();
 
-  async start() {
-    this.server = createServer((request, response) => this.answer(request, response));
+  // `secure`: key and certificate, for https.
+  async start(secure) {
+    const answer = (request, response) => this.answer(request, response);
+    this.server = secure ? createSecureServer(secure, answer) : createServer(answer);
     this.server.on('connection', (socket) => {
       this.open.add(socket);
       socket.once('close', () => this.open.delete(socket));
     });
     await new Promise((resolve) => this.server.listen(this.port ?? 0, '127.0.0.1', resolve));
     this.port = this.server.address().port;
-    this.url = `http://127.0.0.1:${this.port}/simple`;
+    this.url = `${secure ? 'https' : 'http'}://127.0.0.1:${this.port}/simple`;
     return this;
   }
 

@@ -2,6 +2,8 @@
 // install, run, update and rollback of packages of PyPI, against an index of our own on loopback.
 // node pypi.mjs --cordon FILE [--filter TEXT]
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Index, serverModule, wheel } from './index.mjs';
@@ -196,9 +198,9 @@ await test('source archives are refused, and so is what needs another Python', a
 });
 
 await test('a package without a digest of the strong kind is refused', async (world, index) => {
-  index.publish(dep('1.1'), { sha256: undefined, hashes: { md5: '0'.repeat(32) } });
+  index.publish(dep('1.1'), { sha256: undefined, hashes: { md5: createHash('md5').update(wheel(dep('1.1'))).digest('hex') } });
   world.write('{pypi: "srv==1.0.0"}');
-  refused(await world.install());
+  refused(await world.install(), "'dep' has no sha256 digest");
   nothingKept(world);
 });
 
@@ -224,7 +226,7 @@ await test('files at another host, and pages that are said to be there, are not 
   pipConf(world, `[global]\nindex-url = ${index.url}\n`);
   index.redirect = `http://127.0.0.1:${other.port}`;
   other.requests.length = 0;
-  refused(await world.install());
+  refused(await world.install(), `it was led to 127.0.0.1:${other.port}, which is not the registry`);
   assert.deepEqual(other.requests, []);
   nothingKept(world);
   await other.stop();
@@ -255,6 +257,22 @@ await test('the password goes to the index and nowhere else, and is shown nowher
   await other.stop();
 });
 
+await test('a registry with a certificate of its own is believed where the user says so', async (world, index) => {
+  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => path.join(world.folder, name));
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=index', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  const secure = await new Index().start({ key: readFileSync(key), cert: readFileSync(cert) });
+  secure.publish(dep('1.0'));
+  secure.publish(server('1.0.0', ['one']));
+  world.write('{pypi: "srv==1.0.0"}');
+  pipConf(world, `[global]\nindex-url = ${secure.url}\n`);
+  refused(await world.install(), "the registry's certificate is not believed");
+  pipConf(world, `[global]\nindex-url = ${secure.url}\ntrusted-host = 127.0.0.1\n`);
+  refused(await world.install(), 'would let anybody answer for the index');
+  pipConf(world, `[global]\nindex-url = ${secure.url}\ncert = ${cert}\n`);
+  fine(await world.install());
+  await secure.stop();
+});
+
 await test('the index of uv comes before that of pip', async (world, index) => {
   pipConf(world, '[global]\nindex-url = http://127.0.0.1:9/simple\n');
   world.write('{pypi: "srv==1.0.0"}');
@@ -269,6 +287,8 @@ await test('the index of uv comes before that of pip', async (world, index) => {
 for (const [what, make] of Object.entries({
   'a path out of the folder': { more: [{ name: '../../escaped.py', content: 'x' }] },
   'an absolute path': { more: [{ name: '/home/cordon/tree/absolute.py', content: 'x' }] },
+  'a program out of the folder of programs': { more: [{ name: 'dep-1.5.data/scripts/../../../../escaped', content: 'x' }] },
+  'a data file out of the folder': { more: [{ name: 'dep-1.5.data/data/../../../escaped', content: 'x' }] },
 })) {
   await test(`a wheel with ${what} is refused`, async (world, index) => {
     index.publish({ ...dep('1.5'), ...make });
