@@ -24,13 +24,13 @@ using wire::MessageKind;
 namespace {
 
 // The text for the model that may come with a new task is no content, and so not treated: it passes as it is or not.
-bool passes_at_once(const Value& text, const SessionConfig& config) {
+bool passes_at_once(const Value& text, const policy::Results& policy, const SecretFinder& secrets) {
   if (!text.is(Kind::string)) {
     return false;
   }
   json::Writer w;
   w.begin_object().key("result").begin_object().key("text").value(text).end_object().end_object();
-  return treat_content(parse_own(w.take()), config.policy.results, config.secrets).none();
+  return treat_content(parse_own(w.take()), policy, secrets).none();
 }
 
 void write_meta(json::Writer& w, const Value& meta, bool with_text) {
@@ -113,7 +113,7 @@ void Session::Impl::on_new_task(Message message, const Outstanding& request) {
   record(task_record(message.id_json(), request.tool, id, name(status)));
   note_task(id, task, object);
   const Value immediate = message.meta().find(wire::kMetaImmediate);
-  const bool with_text = immediate && passes_at_once(immediate, config_);
+  const bool with_text = immediate && passes_at_once(immediate, config_.policy.results, secret_finder_);
   if (immediate && !with_text) {
     record(refused_record(Side::server, Errc::method_not_allowed, "text for the model that came with a task",
                           message.id, request.method));
