@@ -6,6 +6,8 @@
 #include <cerrno>
 
 #include "app/grants.hpp"
+#include "app/image_engine.hpp"
+#include "app/package_store.hpp"
 #include "app/paths.hpp"
 #include "base/text.hpp"
 #include "core/policy/source.hpp"
@@ -34,10 +36,23 @@ std::size_t offset_of(std::string_view text, const policy::Position& position) {
 
 }  // namespace
 
-Result<std::string> with_version(const LoadedPolicy& loaded, std::string_view version) {
+policy::Source source_for(const policy::Source& source, const formats::PackageRecord& record) {
+  policy::Source out = source;
+  if (!source.allow_unpinned) {
+    out.version = record.version;
+  }
+  if (source.kind == policy::Source::Kind::oci) {
+    out.package = record.package;
+  }
+  return out;
+}
+
+Result<std::string> text_for(const LoadedPolicy& loaded, const formats::PackageRecord& record) {
   const policy::Source& source = *loaded.policy.launch.source;
-  policy::Source wanted = source;
-  wanted.version = version;
+  const policy::Source wanted = source_for(source, record);
+  if (wanted == source) {
+    return loaded.text;
+  }
   const std::string before = policy::spelled(source);
   const std::string after = policy::spelled(wanted);
   std::string out = loaded.text;
@@ -72,6 +87,14 @@ Status write_policy(const LoadedPolicy& loaded, std::string_view text) {
                            {.replace = run::Replace::existing, .mode = info.st_mode & 0777});
 }
 
+bool is_installed(const Caller& caller, const LoadedPolicy& loaded, const formats::PackageRecord& record) {
+  if (record.kind != policy::Source::Kind::oci) {
+    return check_store(caller, record, TreeCheck::quick, "").has_value();
+  }
+  const Result<ImageEngine> engine = image_engine(loaded);
+  return engine && has_image(caller, *engine, image_reference(record.package, record.version));
+}
+
 Result<Pinned> keep_record(const Caller& caller, const LoadedPolicy& loaded, const formats::PackageRecord& record) {
   Pinned out;
   out.record_path = record_path(caller, loaded);
@@ -90,7 +113,7 @@ Result<Pinned> keep_record(const Caller& caller, const LoadedPolicy& loaded, con
   if (policy::is_pinned(source) || source.allow_unpinned) {
     return out;
   }
-  const Result<std::string> pinned = with_version(loaded, record.version);
+  const Result<std::string> pinned = text_for(loaded, record);
   if (!pinned) {
     return std::unexpected(pinned.error());
   }

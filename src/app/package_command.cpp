@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "app/image_command.hpp"
 #include "base/text.hpp"
 #include "clients/package_spec.hpp"
 #include "core/policy/source.hpp"
@@ -66,6 +67,9 @@ std::optional<PackageCommand> package_command(const std::vector<std::string>& co
 }
 
 bool means_launch(const std::vector<std::string>& command, const policy::Launch& launch) {
+  if (launch.source && launch.source->kind == policy::Source::Kind::oci) {
+    return means_image(command, launch);
+  }
   if (!launch.source || launch.source->kind != policy::Source::Kind::npm || launch.command.empty()) {
     return false;
   }

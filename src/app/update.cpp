@@ -9,7 +9,6 @@
 
 #include "app/grants.hpp"
 #include "app/package_launch.hpp"
-#include "app/package_store.hpp"
 #include "app/paths.hpp"
 #include "app/signatures.hpp"
 #include "base/hash.hpp"
@@ -111,18 +110,34 @@ Result<LoadedPolicy> load_with_source(const Caller& caller, const PolicyChoice& 
 
 std::string shown(const PackageRecord& record) { return text::cat(record.package, '@', record.version); }
 
+// `version`: as a person types it. False when it is none.
+bool set_version(policy::Source& source, std::string_view version) {
+  if (source.kind != policy::Source::Kind::oci) {
+    source.version = version.empty() ? std::string_view("latest") : version;
+    return policy::read_npm_name(policy::spelled(source)).has_value();
+  }
+  const policy::ImageParts parts = policy::image_parts(source.package);
+  source.version.clear();
+  if (version.starts_with("sha256:")) {
+    source.package = parts.repository;  // nobody says which tag it had
+    source.version = version;
+  } else if (!version.empty()) {
+    source.package = text::cat(parts.repository, ':', version);
+  }
+  return (!source.version.empty() || policy::is_tag(version)) &&
+         policy::read_image_name(policy::spelled(source)).has_value();
+}
+
 // The policy as it will be: another version, and what is installed for it.
 Result<LoadedPolicy> moved(const LoadedPolicy& loaded, PackageRecord record) {
   LoadedPolicy out = loaded;
-  if (!loaded.policy.launch.source->allow_unpinned) {
-    Result<std::string> text = with_version(loaded, record.version);
-    if (!text) {
-      return std::unexpected(text.error());
-    }
-    out.text = std::move(*text);
-    out.digest = sha256_text(out.text);
-    out.policy.launch.source->version = record.version;
+  Result<std::string> text = text_for(loaded, record);
+  if (!text) {
+    return std::unexpected(text.error());
   }
+  out.text = std::move(*text);
+  out.digest = sha256_text(out.text);
+  out.policy.launch.source = source_for(*loaded.policy.launch.source, record);
   out.package = std::move(record);
   return out;
 }
@@ -153,13 +168,10 @@ Result<std::optional<OpenUpdate>> open_update(const ReviewRequest& request, std:
   }
   LoadedPolicy wanted = *loaded;
   policy::Source& source = *wanted.policy.launch.source;
-  source.version = version.empty() ? std::string("latest") : std::string(version);
-  const bool readable = source.kind == policy::Source::Kind::oci
-                            ? policy::read_image_name(policy::spelled(source)) && !version.empty()
-                            : policy::read_npm_name(policy::spelled(source)).has_value();
-  if (!readable) {
-    return fail(Errc::policy_invalid, text::cat("'", text::printable(source.version, 100), "' is no version"), {},
-                source.kind == policy::Source::Kind::oci ? "give the digest: sha256:…" : "give a version, as 1.2.3");
+  if (!set_version(source, version)) {
+    return fail(
+        Errc::policy_invalid, text::cat("'", text::printable(version, 100), "' is no version"), {},
+        source.kind == policy::Source::Kind::oci ? "give a tag, or the digest: sha256:…" : "give a version, as 1.2.3");
   }
   Result<Installed> installed = install_package(request.caller, wanted, InstallFrom::registry, progress);
   if (!installed) {
@@ -195,8 +207,7 @@ Result<StoredSnapshot> finish_update(const Caller& caller, const OpenUpdate& upd
   if (!now) {
     return std::unexpected(now.error());
   }
-  Result<std::string> text = next.policy.launch.source->allow_unpinned ? Result<std::string>(now->text)
-                                                                       : with_version(*now, next.package->version);
+  const Result<std::string> text = text_for(*now, *next.package);
   if (!text || sha256_text(*text) != next.digest) {
     return fail(Errc::launch_changed, "the policy changed while it was reviewed", next.location.path, "update again");
   }
@@ -237,7 +248,9 @@ Result<RolledBack> roll_back(const Caller& caller, const PolicyChoice& choice) {
     return std::unexpected(record.error());
   }
   const policy::Source& source = *loaded->policy.launch.source;
-  if (record->package != source.package || record->kind != source.kind) {
+  const bool same = record->kind == policy::Source::Kind::oci ? policy::same_image(record->package, source.package)
+                                                              : record->package == source.package;
+  if (!same || record->kind != source.kind) {
     return fail(Errc::launch_failed, text::cat("what is kept is of another package, ", shown(*record)),
                 place_in(loaded->policy, source.position));
   }
@@ -247,9 +260,7 @@ Result<RolledBack> roll_back(const Caller& caller, const PolicyChoice& choice) {
     }
   }
   RolledBack out{policy::spelled(source), shown(*record), true};
-  if (record->kind == policy::Source::Kind::npm) {
-    out.installed = check_store(caller, *record, TreeCheck::quick, "").has_value();
-  }
+  out.installed = is_installed(caller, *loaded, *record);
   Result<LoadedPolicy> next = moved(*loaded, std::move(*record));
   const Result<Counting> before = read_all(present_places(caller, *loaded));
   if (!next || !before) {
