@@ -72,7 +72,7 @@ Result<ImageCommand> image_command(const std::vector<std::string>& command) {
   auto name = policy::read_image_name(asked->image);
   if (!name) {
     return refused(text::cat(text::printable(asked->image, 300), " is no name of an image"),
-                   "write REGISTRY/IMAGE:TAG or REGISTRY/IMAGE@sha256:…");
+                   "write REGISTRY/IMAGE:TAG or REGISTRY/IMAGE@sha256:...");
   }
   ImageCommand out;
   out.source.kind = policy::Source::Kind::oci;

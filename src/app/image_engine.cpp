@@ -173,12 +173,12 @@ Result<ResolvedImage> resolve_image(const Caller& caller, const ImageEngine& eng
   // Of the index, where there is one: that is what the registry calls by this tag.
   std::string digest = engine.name == "podman" ? found->digest : said_digest(*said);
   if (!digests.contains(digest)) {
-    digest = digests.size() == 1 ? *digests.begin() : std::string();
+    digest = digests.empty() ? std::string() : *digests.begin();  // each of them names what was fetched
   }
   const Result<Inspected> again = digest.empty() ? found : inspect(caller, engine, text::cat(repository, '@', digest));
   if (digest.empty() || !again || again->id != found->id) {
     return fail(Errc::launch_failed, text::cat(engine.name, " does not say which digest it fetched"),
-                text::printable(reference, 400), "name the image by its digest: IMAGE@sha256:…");
+                text::printable(reference, 400), "name the image by its digest: IMAGE@sha256:...");
   }
   return ResolvedImage{parts.tag.empty() ? repository : text::cat(repository, ':', parts.tag), digest};
 }

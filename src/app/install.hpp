@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/pending_changes.hpp"
 #include "app/session_context.hpp"
 #include "base/error.hpp"
 #include "formats/package_record.hpp"
@@ -50,7 +51,11 @@ policy::Source source_for(const policy::Source& source, const formats::PackageRe
 // of an image with its tag, too. policy_invalid when the place cannot be found.
 Result<std::string> text_for(const LoadedPolicy& loaded, const formats::PackageRecord& record);
 
-// Replaces the policy file, keeping its mode.
-Status write_policy(const LoadedPolicy& loaded, std::string_view text);
+// The same with another source, or another version.
+Result<std::string> with_source(const LoadedPolicy& loaded, const policy::Source& wanted);
+Result<std::string> with_version(const LoadedPolicy& loaded, std::string_view version);
+
+// Of the policy file, which keeps its mode.
+Result<FileChange> policy_change(const LoadedPolicy& loaded, std::string text);
 
 }  // namespace cordon::app

@@ -12,6 +12,7 @@
 
 #include "app/confirmations.hpp"
 #include "app/facts.hpp"
+#include "app/package_users.hpp"
 #include "app/trace_session.hpp"
 #include "base/text.hpp"
 #include "core/policy/sensitive.hpp"
@@ -124,6 +125,16 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
   if (!package) {
     return std::unexpected(package.error());
   }
+  Result<UniqueFd> hold = UniqueFd();
+  if (*package && request.depth == LaunchRequest::Depth::start) {
+    // A record may have come from another machine, or with its folder from another place.
+    [[maybe_unused]] const Status known = add_package_user(
+        request.caller, **package, record_path(request.caller, request.loaded), request.loaded.location.path);
+    hold = hold_package(request.caller, **package);
+  }
+  if (!hold) {
+    return std::unexpected(hold.error());
+  }
   Result<PreparedLaunch> prepared = prepare_launch(
       {policy, request.caller, request.client_command, own_paths(request.caller, request.loaded, request.own_files),
        trusted_reader(), request.depth, admit, admit_spec, std::move(*package),
@@ -133,7 +144,7 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
   }
   // The names were the same; now the values of secrets stand there too.
   sandbox::set_environment(*plan, prepared->spec);
-  return PlannedLaunch{std::move(*prepared), std::move(*plan), std::move(gaps)};
+  return PlannedLaunch{std::move(*prepared), std::move(*plan), std::move(gaps), std::move(*hold)};
 }
 
 Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan& plan, int trace_fd) {

@@ -9,6 +9,7 @@
 
 #include "app/grants.hpp"
 #include "app/package_launch.hpp"
+#include "app/package_users.hpp"
 #include "app/paths.hpp"
 #include "app/signatures.hpp"
 #include "base/hash.hpp"
@@ -68,27 +69,13 @@ Result<Counting> read_all(const Places& places) {
   return out;
 }
 
-Status write_all(const Places& places, const Counting& texts) {
+// What makes the files at `places` hold these texts.
+void add_changes(const Places& places, const Counting& texts, std::vector<FileChange>& out) {
   for (const auto& [path, text] :
        {std::pair{&places.record, &texts.record}, std::pair{&places.snapshot, &texts.snapshot},
         std::pair{&places.signature, &texts.signature}}) {
-    if (text->empty()) {
-      ::unlink(path->c_str());
-      continue;
-    }
-    if (Status written = run::write_atomic(*path, *text, {.replace = run::Replace::existing, .mode = 0644}); !written) {
-      return written;
-    }
+    out.push_back({*path, text->empty() ? std::nullopt : std::optional(*text), 0644});
   }
-  return {};
-}
-
-Status keep(const Caller& caller, const LoadedPolicy& loaded, const Counting& texts) {
-  const Places places = kept_places(caller, loaded);
-  if (const auto folder = run::ensure_private_folder(parent_of(places.record)); !folder) {
-    return std::unexpected(folder.error());
-  }
-  return write_all(places, texts);
 }
 
 // Only a policy of the user's own can be moved to another version.
@@ -142,16 +129,35 @@ Result<LoadedPolicy> moved(const LoadedPolicy& loaded, PackageRecord record) {
   return out;
 }
 
-// Puts back what was there when one of the writes failed, so that both halves are of the same version.
+// Policy, record and snapshot of `next` count, and what counted before is what rollback goes back to.
 Status switch_to(const Caller& caller, const LoadedPolicy& now, const LoadedPolicy& next, const Counting& before,
                  const Counting& after) {
-  Status done = write_policy(next, next.text);
-  done = done ? write_all(present_places(caller, now), after) : done;
-  if (!done) {
-    [[maybe_unused]] const Status back = write_policy(now, now.text);
-    [[maybe_unused]] const Status rest = write_all(present_places(caller, now), before);
+  const Places kept = kept_places(caller, now);
+  if (const auto folder = run::ensure_private_folder(parent_of(kept.record)); !folder) {
+    return std::unexpected(folder.error());
   }
-  return done;
+  std::vector<FileChange> changes;
+  if (!before.record.empty()) {
+    add_changes(kept, before, changes);
+  }
+  Result<FileChange> policy = policy_change(next, next.text);
+  if (!policy) {
+    return std::unexpected(policy.error());
+  }
+  changes.push_back(std::move(*policy));
+  const Places present = present_places(caller, now);
+  add_changes(present, after, changes);
+  if (Status done = change_together(caller, now.location.path, changes); !done) {
+    return done;
+  }
+  const auto uses = [&](const std::string& text, const std::string& path) {
+    if (const auto record = formats::read_package_record(text, path)) {
+      [[maybe_unused]] const Status known = add_package_user(caller, *record, path, now.location.path);
+    }
+  };
+  uses(before.record, kept.record);
+  uses(after.record, present.record);
+  return {};
 }
 
 }  // namespace
@@ -169,9 +175,9 @@ Result<std::optional<OpenUpdate>> open_update(const ReviewRequest& request, std:
   LoadedPolicy wanted = *loaded;
   policy::Source& source = *wanted.policy.launch.source;
   if (!set_version(source, version)) {
-    return fail(
-        Errc::policy_invalid, text::cat("'", text::printable(version, 100), "' is no version"), {},
-        source.kind == policy::Source::Kind::oci ? "give a tag, or the digest: sha256:…" : "give a version, as 1.2.3");
+    return fail(Errc::policy_invalid, text::cat("'", text::printable(version, 100), "' is no version"), {},
+                source.kind == policy::Source::Kind::oci ? "give a tag, or the digest: sha256:..."
+                                                         : "give a version, as 1.2.3");
   }
   Result<Installed> installed = install_package(request.caller, wanted, InstallFrom::registry, progress);
   if (!installed) {
@@ -179,6 +185,13 @@ Result<std::optional<OpenUpdate>> open_update(const ReviewRequest& request, std:
   }
   if (*present && **present == installed->record) {
     return std::nullopt;
+  }
+  // Nobody's record names it yet, so that until then only the hold keeps it from `prune`.
+  [[maybe_unused]] const Status known =
+      add_package_user(request.caller, installed->record, record_path(request.caller, *loaded), loaded->location.path);
+  Result<UniqueFd> hold = hold_package(request.caller, installed->record);
+  if (!hold) {
+    return std::unexpected(hold.error());
   }
   const std::string from = *present ? shown(**present) : policy::spelled(*loaded->policy.launch.source);
   std::string to = shown(installed->record);
@@ -190,7 +203,7 @@ Result<std::optional<OpenUpdate>> open_update(const ReviewRequest& request, std:
   if (!open) {
     return std::unexpected(open.error());
   }
-  return OpenUpdate{std::move(*open), from, std::move(to)};
+  return OpenUpdate{std::move(*open), from, std::move(to), std::move(*hold)};
 }
 
 Result<StoredSnapshot> finish_update(const Caller& caller, const OpenUpdate& update, const std::string& reviewer,
@@ -214,11 +227,6 @@ Result<StoredSnapshot> finish_update(const Caller& caller, const OpenUpdate& upd
   const Result<Counting> before = read_all(present_places(caller, next));
   if (!before) {
     return std::unexpected(before.error());
-  }
-  if (!before->record.empty()) {
-    if (const Status kept = keep(caller, next, *before); !kept) {
-      return std::unexpected(kept.error());
-    }
   }
   const Counting after{formats::write_package_record(*next.package), formats::write_snapshot(snapshot), {}};
   LoadedPolicy present = *now;
@@ -268,9 +276,6 @@ Result<RolledBack> roll_back(const Caller& caller, const PolicyChoice& choice) {
   }
   if (const Status switched = switch_to(caller, *loaded, *next, *before, *after); !switched) {
     return std::unexpected(switched.error());
-  }
-  if (const Status turned = keep(caller, *loaded, *before); !turned) {
-    return std::unexpected(turned.error());
   }
   return out;
 }

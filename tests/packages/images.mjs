@@ -389,6 +389,33 @@ await test('limits, an entry point, a writable folder and secrets are taken over
   fine(await world.cordon('check', world.policy));
 });
 
+const docker = found('docker');
+if (!docker) console.log('[skip] images: docker is not installed, so its client was not tried');
+else await test('docker fetches and pins, too', async (world) => {
+  // Its client talks to any engine that has docker's interface; here that is podman's.
+  const digest = push(`${world.image}:1`, ['one']);
+  const socket = path.join(world.folder, 'engine.sock');
+  const client = (...words) => assert.equal(spawnSync(docker, words, { env: { PATH: '/usr/bin:/bin', HOME: world.home } }).status, 0);
+  const service = spawn(podman, ['system', 'service', '--time=0', `unix://${socket}`], { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: home, CONTAINERS_CONF: '/dev/null' }, stdio: 'ignore' });
+  const ended = new Promise((resolve) => service.once('close', resolve));
+  try {
+    client('context', 'create', 'cordon', '--docker', `host=unix://${socket}`);
+    client('context', 'use', 'cordon');
+    while (!existsSync(socket)) await new Promise((resolve) => setTimeout(resolve, 20));
+    fine(await world.cordon('init', 's', '--', 'docker', 'run', '-i', '--rm', `${world.image}:1`));
+    says(fine(await world.cordon('install', 's')).text, 'with docker', `is ${digest}`);
+    says(world.text(), `source: {oci: "${world.image}:1@${digest}"}`, 'backend: docker');
+    says(fine(await world.cordon('install', 's')).text, 'is installed already');
+    forget();
+    says(fine(await world.cordon('install', 's')).text, 'fetching', 'installed oci');
+    forget();
+  } finally {
+    service.kill();
+    await ended;
+  }
+  refused(await world.cordon('install', 's'), 'start the docker daemon');
+});
+
 await test('wrap writes the same policy, and the config goes on saying what it said', async (world) => {
   push(`${world.image}:1`, ['one']);
   const config = path.join(world.home, '.cursor/mcp.json');
