@@ -74,6 +74,17 @@ void end(pid_t pid, UniqueFd& lifeline) {
   }
 }
 
+// Keeps `prune` from the package while it is started and runs.
+Result<UniqueFd> hold_for(const PlanRequest& request, const std::optional<formats::PackageRecord>& package) {
+  if (!package || request.depth != LaunchRequest::Depth::start) {
+    return UniqueFd();
+  }
+  // A record may have come from another machine, or with its folder from another place.
+  [[maybe_unused]] const Status known = add_package_user(
+      request.caller, *package, record_path(request.caller, request.loaded), request.loaded.location.path);
+  return hold_package(request.caller, *package);
+}
+
 }  // namespace
 
 Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
@@ -122,16 +133,7 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
     return {};
   };
   Result<std::optional<formats::PackageRecord>> package = load_record(request.caller, request.loaded);
-  if (!package) {
-    return std::unexpected(package.error());
-  }
-  Result<UniqueFd> hold = UniqueFd();
-  if (*package && request.depth == LaunchRequest::Depth::start) {
-    // A record may have come from another machine, or with its folder from another place.
-    [[maybe_unused]] const Status known = add_package_user(
-        request.caller, **package, record_path(request.caller, request.loaded), request.loaded.location.path);
-    hold = hold_package(request.caller, **package);
-  }
+  Result<UniqueFd> hold = package ? hold_for(request, *package) : Result<UniqueFd>(std::unexpected(package.error()));
   if (!hold) {
     return std::unexpected(hold.error());
   }

@@ -92,7 +92,7 @@ TEST_CASE("what a source may ask for") {
   const Ceiling ceiling = accept("version: 1\nlaunch: {source: {scripts: [\"@a/*\", sqlite3]}}\n");
   CHECK(items(ceiling, "launch.source.scripts") == "@a/* sqlite3");
   CHECK(ceiling.limits.at("launch.source.allow_unpinned").word == "false");
-  CHECK_FALSE(ceiling.limits.contains("launch.command_from_client"));
+  CHECK_FALSE(accept("version: 1\nlaunch: {}\n").limits.contains("launch.source.scripts"));
   CHECK(check_ceiling("version: 1\nlaunch: {source: {npm: [x]}}\n", "c").size() == 1);
 }
 
