@@ -200,6 +200,10 @@ void ask_for_launch(const Ceiling& ceiling, Launch& out) {
             [&](const std::string& name) { out.secrets["E" + name] = {Secret::Source::env, name, {}}; });
   each_item(ceiling, "launch.environment.from_file",
             [&](const std::string& path) { out.secrets["F" + path] = {Secret::Source::file, path, {}}; });
+  out.source.emplace();
+  each_item(ceiling, "launch.source.scripts",
+            [&](const std::string& name) { out.source->script_packages.push_back(name); });
+  choose<bool>(ceiling, "launch.source.allow_unpinned", out.source->allow_unpinned, {{"true", true}}, false);
   const auto command = ceiling.limits.find("launch.environment.from_command");
   if (command != ceiling.limits.end() && command->second.word == "true") {
     out.secrets["C"] = {Secret::Source::command, {}, {"x"}};

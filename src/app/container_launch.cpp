@@ -5,6 +5,7 @@
 
 #include "app/expand.hpp"
 #include "app/grants.hpp"
+#include "app/image_command.hpp"
 #include "app/paths.hpp"
 #include "base/text.hpp"
 #include "run/files.hpp"
@@ -169,6 +170,15 @@ Status translate_container(const policy::Policy& policy, const Caller& caller, c
     spec.cwd = parsed->working_directory;
   }
   return {};
+}
+
+Status check_client_options(const policy::Policy& policy, const Caller& caller,
+                            const std::vector<std::string>& client_command, const sandbox::LaunchSpec& spec) {
+  if (!is_image_command(client_command)) {
+    return {};
+  }
+  const Result<ImageCommand> asked = image_command(client_command);
+  return asked ? Comparison(policy, caller, spec).compare(asked->asked) : std::unexpected(asked.error());
 }
 
 }  // namespace cordon::app

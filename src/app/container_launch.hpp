@@ -29,4 +29,9 @@ Result<std::string> scratch_folder(const Caller& caller);
 Status translate_container(const policy::Policy& policy, const Caller& caller, const std::vector<std::string>& command,
                            sandbox::LaunchSpec& spec);
 
+// What the options of a client's `docker run` ask for, where launch.source stands for it: each has to be in the policy.
+// Nothing to do for another command. isolation_conflict.
+Status check_client_options(const policy::Policy& policy, const Caller& caller,
+                            const std::vector<std::string>& client_command, const sandbox::LaunchSpec& spec);
+
 }  // namespace cordon::app

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "app/expand.hpp"
+#include "app/image_command.hpp"
 #include "app/package_command.hpp"
 #include "app/paths.hpp"
 #include "app/plain_file.hpp"
@@ -15,6 +16,7 @@
 #include "base/text.hpp"
 #include "clients/command_shape.hpp"
 #include "clients/known_servers.hpp"
+#include "clients/secrets.hpp"
 #include "clients/starter_policy.hpp"
 #include "core/policy/sensitive.hpp"
 #include "core/policy/source.hpp"
@@ -36,54 +38,6 @@ bool exists(const std::string& path, bool& folder) {
   return folder || S_ISREG(info.st_mode);
 }
 
-// The sources of `docker run -v SOURCE:TARGET` and `--mount source=SOURCE,…`.
-std::vector<std::string> mounted(const clients::PackageSpec& package) {
-  std::vector<std::string> out;
-  const auto add_volume = [&](std::string_view value) { out.emplace_back(value.substr(0, value.find(':'))); };
-  for (std::size_t i = 0; i < package.options.size(); ++i) {
-    const std::string& word = package.options[i];
-    const bool next = i + 1 < package.options.size();
-    if ((word == "-v" || word == "--volume") && next) {
-      add_volume(package.options[i + 1]);
-    } else if (word.starts_with("--volume=")) {
-      add_volume(std::string_view(word).substr(9));
-    } else if (word.starts_with("-v") && word.size() > 2) {
-      add_volume(std::string_view(word).substr(2));
-    }
-    const std::string_view mount = word == "--mount" && next      ? std::string_view(package.options[i + 1])
-                                   : word.starts_with("--mount=") ? std::string_view(word).substr(8)
-                                                                  : std::string_view();
-    for (const std::string_view part : text::split(mount, ',')) {
-      for (const std::string_view key : {"source=", "src="}) {
-        if (part.starts_with(key)) {
-          out.emplace_back(part.substr(key.size()));
-        }
-      }
-    }
-  }
-  return out;
-}
-
-// `docker run -e NAME` hands on what the client's config sets, or its surroundings.
-std::vector<std::string> handed_on(const clients::PackageSpec& package) {
-  std::vector<std::string> out;
-  for (std::size_t i = 0; i < package.options.size(); ++i) {
-    const std::string& word = package.options[i];
-    std::string name;
-    if ((word == "-e" || word == "--env") && i + 1 < package.options.size()) {
-      name = package.options[i + 1];
-    } else if (word.starts_with("--env=")) {
-      name = word.substr(6);
-    } else if (word.starts_with("-e") && word.size() > 2) {
-      name = word.substr(2);
-    }
-    if (!name.empty() && name.find('=') == std::string::npos) {
-      out.push_back(std::move(name));
-    }
-  }
-  return out;
-}
-
 bool is_interpreter(std::string_view program) {
   return program.starts_with("python") || program == "node" || program == "nodejs" || program == "bun" ||
          program == "deno" || program == "ruby" || program == "perl" || program == "php" || program == "sh" ||
@@ -94,9 +48,7 @@ bool is_interpreter(std::string_view program) {
 std::vector<clients::NamedPath> named_paths(const Caller& caller, const clients::Starter& starter) {
   std::vector<std::string> candidates;
   const std::vector<std::string> words = clients::innermost(starter.command);
-  if (starter.package && starter.package->kind == clients::PackageKind::oci) {
-    candidates = mounted(*starter.package);
-  } else {
+  if (!starter.package || starter.package->kind != clients::PackageKind::oci) {
     for (std::size_t i = 1; i < words.size(); ++i) {
       for (const std::string_view name : sandbox::names_in_word(words[i])) {
         candidates.emplace_back(name);
@@ -123,6 +75,49 @@ std::vector<clients::NamedPath> named_paths(const Caller& caller, const clients:
     }
   }
   return out;
+}
+
+// What `docker run` says by its options becomes what the policy says: of all of them, or of none.
+void take_over(const Caller& caller, const ImageCommand& image, clients::Starter& starter) {
+  starter.source_kind = policy::name(image.source.kind);
+  starter.source = policy::spelled(image.source);
+  starter.source_bin = image.source.bin;
+  starter.source_command = image.command;
+  starter.cwd = image.asked.working_directory;
+  starter.memory_bytes = image.asked.memory_bytes.value_or(0);
+  starter.processes = image.asked.processes.value_or(0);
+  for (const sandbox::ContainerMount& mount : image.asked.mounts) {
+    clients::NamedPath named;
+    named.written = mount.target;
+    named.path = resolved(mount.source);
+    named.sensitive = policy::why_sensitive(named.path, caller.home).value_or("");
+    named.writable = mount.writable;
+    starter.paths.push_back(std::move(named));
+  }
+  for (const sandbox::ContainerVariable& variable : image.asked.variables) {
+    if (!variable.value) {
+      starter.environment.push_back(variable.name);
+      continue;
+    }
+    std::erase_if(starter.set, [&](const auto& one) { return one.first == variable.name; });
+    std::erase(starter.environment, variable.name);
+    starter.set.emplace_back(variable.name, *variable.value);
+  }
+}
+
+// Nothing, and a reason in `starter`'s place, when the policy keeps the command as it is.
+std::optional<ImageCommand> image_of(const std::vector<std::string>& command, std::vector<std::string>& warnings) {
+  if (!is_image_command(command) || std::ranges::any_of(command, clients::has_placeholder)) {
+    return std::nullopt;
+  }
+  Result<ImageCommand> image = image_command(command);
+  if (image) {
+    return std::move(*image);
+  }
+  const Error& error = image.error();
+  warnings.push_back(text::cat("the command will not be started as it is: ", error.where, ": ", error.detail,
+                               error.remedy.empty() ? "" : "; ", error.remedy));
+  return std::nullopt;
 }
 
 // The text of the shipped policy, when this command is one that it is for.
@@ -160,7 +155,19 @@ std::vector<std::string> command_warnings(const InitRequest& request) {
     out.push_back(text::cat("the command ", clients::phrase(danger)));
   }
   const auto package = clients::detect(request.command);
-  if (package && stands_for(request.command)) {
+  const std::optional<ImageCommand> image = image_of(request.command, out);
+  if (image) {
+    for (const sandbox::ContainerVariable& variable : image->asked.variables) {
+      if (variable.value && clients::names_secret(variable.name)) {
+        out.push_back(text::cat(text::printable(variable.name, 80),
+                                " stands in clear in the command, and then in the policy: give it to the client's env, "
+                                "write -e ",
+                                text::printable(variable.name, 80),
+                                " without a value, and name it in launch.environment.secrets"));
+      }
+    }
+  }
+  if (package && (image || stands_for(request.command))) {
     out.push_back(text::cat(package->runner, ' ', text::printable(package->written, 300),
                             " is fetched once, by mcp-cordon install or the first review, and started from there"));
   } else if (package) {
@@ -220,15 +227,15 @@ Result<NewPolicy> prepare_policy(const Caller& caller, const InitRequest& reques
   }
   starter.environment = request.environment;
   starter.environment_file = request.environment_file;
-  if (starter.package && starter.package->kind == clients::PackageKind::oci) {
-    const std::vector<std::string> names = handed_on(*starter.package);
-    starter.environment.insert(starter.environment.end(), names.begin(), names.end());
-  }
-  starter.paths = named_paths(caller, starter);
   NewPolicy out;
   out.name = request.name;
   out.path = text::cat(caller.config_folder(), "/policies/", request.name, ".yaml");
   out.warnings = command_warnings(request);
+  starter.paths = named_paths(caller, starter);
+  std::vector<std::string> unused;
+  if (const auto image = image_of(request.command, unused)) {
+    take_over(caller, *image, starter);
+  }
   const std::string_view known = clients::shipped_policy_for(request.command);
   if (const std::string shipped = shipped_text(caller, known); !shipped.empty()) {
     Result<std::string> text = clients::starter_from_shipped(starter, shipped);

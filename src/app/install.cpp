@@ -4,8 +4,13 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <utility>
+#include <vector>
 
 #include "app/grants.hpp"
+#include "app/image_engine.hpp"
+#include "app/package_store.hpp"
+#include "app/package_users.hpp"
 #include "app/paths.hpp"
 #include "base/text.hpp"
 #include "core/policy/source.hpp"
@@ -34,10 +39,32 @@ std::size_t offset_of(std::string_view text, const policy::Position& position) {
 
 }  // namespace
 
+policy::Source source_for(const policy::Source& source, const formats::PackageRecord& record) {
+  policy::Source out = source;
+  if (!source.allow_unpinned) {
+    out.version = record.version;
+  }
+  if (source.kind == policy::Source::Kind::oci) {
+    out.package = record.package;
+  }
+  return out;
+}
+
+Result<std::string> text_for(const LoadedPolicy& loaded, const formats::PackageRecord& record) {
+  return with_source(loaded, source_for(*loaded.policy.launch.source, record));
+}
+
 Result<std::string> with_version(const LoadedPolicy& loaded, std::string_view version) {
-  const policy::Source& source = *loaded.policy.launch.source;
-  policy::Source wanted = source;
+  policy::Source wanted = *loaded.policy.launch.source;
   wanted.version = version;
+  return with_source(loaded, wanted);
+}
+
+Result<std::string> with_source(const LoadedPolicy& loaded, const policy::Source& wanted) {
+  const policy::Source& source = *loaded.policy.launch.source;
+  if (wanted == source) {
+    return loaded.text;
+  }
   const std::string before = policy::spelled(source);
   const std::string after = policy::spelled(wanted);
   std::string out = loaded.text;
@@ -63,13 +90,20 @@ Result<std::string> with_version(const LoadedPolicy& loaded, std::string_view ve
   return out;
 }
 
-Status write_policy(const LoadedPolicy& loaded, std::string_view text) {
+Result<FileChange> policy_change(const LoadedPolicy& loaded, std::string text) {
   struct stat info{};
   if (::lstat(loaded.location.path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
     return fail(Errc::file_unreadable, errno_text("lstat", errno), loaded.location.path);
   }
-  return run::write_atomic(loaded.location.path, text,
-                           {.replace = run::Replace::existing, .mode = info.st_mode & 0777});
+  return FileChange{loaded.location.path, std::move(text), info.st_mode & 0777};
+}
+
+bool is_installed(const Caller& caller, const LoadedPolicy& loaded, const formats::PackageRecord& record) {
+  if (record.kind != policy::Source::Kind::oci) {
+    return check_store(caller, record, TreeCheck::quick, "").has_value();
+  }
+  const Result<ImageEngine> engine = image_engine(loaded);
+  return engine && has_image(caller, *engine, image_reference(record.package, record.version));
 }
 
 Result<Pinned> keep_record(const Caller& caller, const LoadedPolicy& loaded, const formats::PackageRecord& record) {
@@ -80,24 +114,23 @@ Result<Pinned> keep_record(const Caller& caller, const LoadedPolicy& loaded, con
       return std::unexpected(folder.error());
     }
   }
-  const std::string text = formats::write_package_record(record);
-  if (const Status written =
-          run::write_atomic(out.record_path, text, {.replace = run::Replace::existing, .mode = 0644});
-      !written) {
-    return std::unexpected(written.error());
-  }
+  std::vector<FileChange> changes = {{out.record_path, formats::write_package_record(record), 0644}};
   const policy::Source& source = *loaded.policy.launch.source;
-  if (policy::is_pinned(source) || source.allow_unpinned) {
-    return out;
+  out.policy_written = !policy::is_pinned(source) && !source.allow_unpinned;
+  if (out.policy_written) {
+    Result<std::string> pinned = text_for(loaded, record);
+    Result<FileChange> change =
+        pinned ? policy_change(loaded, std::move(*pinned)) : Result<FileChange>(std::unexpected(pinned.error()));
+    if (!change) {
+      return std::unexpected(change.error());
+    }
+    changes.push_back(std::move(*change));
   }
-  const Result<std::string> pinned = with_version(loaded, record.version);
-  if (!pinned) {
-    return std::unexpected(pinned.error());
-  }
-  if (const Status written = write_policy(loaded, *pinned); !written) {
+  if (const Status written = change_together(caller, loaded.location.path, changes); !written) {
     return std::unexpected(written.error());
   }
-  out.policy_written = true;
+  // Not knowing costs room in the store, nothing else.
+  [[maybe_unused]] const Status known = add_package_user(caller, record, out.record_path, loaded.location.path);
   return out;
 }
 

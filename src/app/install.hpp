@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/pending_changes.hpp"
 #include "app/session_context.hpp"
 #include "base/error.hpp"
 #include "formats/package_record.hpp"
@@ -29,8 +30,12 @@ enum class InstallFrom : std::uint8_t { record, registry };
 Result<Installed> install_package(const Caller& caller, const LoadedPolicy& loaded, InstallFrom from,
                                   const InstallProgress& progress);
 
-// Fetches an image by its digest with the engine that the policy names.
-Result<Installed> install_image(const Caller& caller, const LoadedPolicy& loaded, const InstallProgress& progress);
+// Fetches an image with the engine that the policy names, by its digest; without one, by what its tag means today.
+Result<Installed> install_image(const Caller& caller, const LoadedPolicy& loaded, InstallFrom from,
+                                const InstallProgress& progress);
+
+// Are the files of the record in the store, or is its image with the engine?
+bool is_installed(const Caller& caller, const LoadedPolicy& loaded, const formats::PackageRecord& record);
 
 // Writes the record beside the snapshot; a version that was not exact becomes so in the policy file.
 struct Pinned {
@@ -39,10 +44,18 @@ struct Pinned {
 };
 Result<Pinned> keep_record(const Caller& caller, const LoadedPolicy& loaded, const formats::PackageRecord& record);
 
-// The policy's text with another version in launch.source. policy_invalid when its place cannot be found.
+// The source as it is when this record counts.
+policy::Source source_for(const policy::Source& source, const formats::PackageRecord& record);
+
+// The policy's text as it is when this is what counts: with its version in launch.source, unless that may stay open;
+// of an image with its tag, too. policy_invalid when the place cannot be found.
+Result<std::string> text_for(const LoadedPolicy& loaded, const formats::PackageRecord& record);
+
+// The same with another source, or another version.
+Result<std::string> with_source(const LoadedPolicy& loaded, const policy::Source& wanted);
 Result<std::string> with_version(const LoadedPolicy& loaded, std::string_view version);
 
-// Replaces the policy file, keeping its mode.
-Status write_policy(const LoadedPolicy& loaded, std::string_view text);
+// Of the policy file, which keeps its mode.
+Result<FileChange> policy_change(const LoadedPolicy& loaded, std::string text);
 
 }  // namespace cordon::app

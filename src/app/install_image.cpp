@@ -2,57 +2,57 @@
 // The image half of install: the engine fetches it by its digest, and checks that digest itself.
 #include <utility>
 
-#include "app/command_output.hpp"
-#include "app/grants.hpp"
+#include "app/image_engine.hpp"
 #include "app/install.hpp"
 #include "base/text.hpp"
-#include "sandbox/container_client.hpp"
+#include "core/policy/source.hpp"
 
 namespace cordon::app {
-namespace {
 
-constexpr std::int64_t kLookMs = 60'000;
-constexpr std::int64_t kPullMs = 30 * 60'000;
-constexpr std::size_t kMaxOutput = 16'000'000;
-
-}  // namespace
-
-Result<Installed> install_image(const Caller& caller, const LoadedPolicy& loaded, const InstallProgress& progress) {
+Result<Installed> install_image(const Caller& caller, const LoadedPolicy& loaded, InstallFrom from,
+                                const InstallProgress& progress) {
   const policy::Source& source = *loaded.policy.launch.source;
-  const policy::Backend backend = loaded.policy.isolation.backend;
-  const std::string where = place_in(loaded.policy, source.position);
-  if (backend != policy::Backend::podman && backend != policy::Backend::docker) {
-    return fail(Errc::policy_invalid, "launch.source is an image, which this backend cannot start", where,
-                "set isolation.backend: podman or docker");
+  const Result<ImageEngine> engine = image_engine(loaded);
+  if (!engine) {
+    return std::unexpected(engine.error());
   }
-  const std::string name = backend == policy::Backend::podman ? "podman" : "docker";
-  const std::string engine = system_program(name);
-  if (engine.empty()) {
-    return fail(Errc::unsupported_isolation, text::cat(name, " is not installed"), where, text::cat("install ", name));
-  }
-  const std::string reference = text::cat(source.package, '@', source.version);
-  CommandRequest request;
-  request.program = engine;
-  request.environment = sandbox::container_client_environment(caller.home);
-  request.argv = {name, "image", "inspect", "--format", "{{.Id}}", reference};
-  request.timeout_ms = kLookMs;
-  request.max_bytes = kMaxOutput;
   Installed out;
   out.record = {.server = loaded.policy.server,
                 .kind = policy::Source::Kind::oci,
                 .package = source.package,
-                .version = source.version,
-                .lock_digest = source.version};
-  out.was_there = command_output(request).has_value();
+                .version = source.version};
+  if (from == InstallFrom::record) {
+    const auto recorded = load_record(caller, loaded);
+    if (recorded && *recorded && policy::same_package(source, (*recorded)->kind, (*recorded)->package) &&
+        (source.version.empty() || source.version == (*recorded)->version)) {
+      out.record.package = (*recorded)->package;
+      out.record.version = (*recorded)->version;
+    }
+  }
+  if (out.record.version.empty()) {
+    progress.say(text::cat("asking for what ", text::printable(source.package, 300), " is today, with ", engine->name));
+    Result<ResolvedImage> resolved = resolve_image(caller, *engine, source.package);
+    if (!resolved) {
+      return std::unexpected(resolved.error());
+    }
+    out.record.package = std::move(resolved->package);
+    out.record.version = std::move(resolved->digest);
+    out.record.lock_digest = out.record.version;
+    progress.say(text::cat(text::printable(source.package, 300), " is ", out.record.version));
+    return out;
+  }
+  out.record.lock_digest = out.record.version;
+  const std::string reference = image_reference(out.record.package, out.record.version);
+  out.was_there = has_image(caller, *engine, reference);
   if (out.was_there) {
     return out;
   }
-  progress.say(text::cat("fetching ", reference, " with ", name));
-  request.argv = {name, "pull", "--quiet", reference};
-  request.timeout_ms = kPullMs;
-  if (const Result<std::string> pulled = command_output(request); !pulled) {
-    return fail(Errc::launch_failed, text::cat(name, " could not fetch the image: ", pulled.error().detail), where,
-                text::cat("see why: ", name, " pull ", reference));
+  progress.say(text::cat("fetching ", reference, " with ", engine->name));
+  if (const Status fetched = pull_image(caller, *engine, reference); !fetched) {
+    return std::unexpected(fetched.error());
+  }
+  if (!has_image(caller, *engine, reference)) {
+    return fail(Errc::launch_failed, text::cat(engine->name, " fetched something else"), text::printable(reference));
   }
   return out;
 }

@@ -104,7 +104,7 @@ Result<Installed> install_package(const Caller& caller, const LoadedPolicy& load
   CORDON_ASSERT(loaded.policy.launch.source.has_value());
   const policy::Source& source = *loaded.policy.launch.source;
   if (source.kind == policy::Source::Kind::oci) {
-    return install_image(caller, loaded, progress);
+    return install_image(caller, loaded, from, progress);
   }
   const Result<StoreLock> lock =
       StoreLock::take(caller, [&progress] { progress.say("another installation is under way; waiting for it"); });

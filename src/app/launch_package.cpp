@@ -6,6 +6,7 @@
 
 #include "app/container_launch.hpp"
 #include "app/grants.hpp"
+#include "app/image_engine.hpp"
 #include "app/package_launch.hpp"
 #include "app/package_store.hpp"
 #include "base/text.hpp"
@@ -46,12 +47,12 @@ Status add_package(const LaunchRequest& request, const std::vector<std::string>&
                 image ? "set isolation.backend: podman or docker" : "set isolation.backend: auto");
   }
   if (image) {
-    out.spec.image = {.reference = text::cat(record->package, '@', record->version)};
+    out.spec.image = {.reference = image_reference(record->package, record->version), .fetch = request.install};
     if (!policy.launch.source->bin.empty()) {
       out.spec.image.entrypoint = policy.launch.source->bin;
     }
     out.spec.argv.assign(command.begin() + 1, command.end());
-    return {};
+    return check_client_options(policy, request.caller, request.client_command, out.spec);
   }
   if (const Status whole = check_store(request.caller, *record, TreeCheck::quick, request.install); !whole) {
     return whole;

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "app/image_command.hpp"
 #include "base/text.hpp"
 #include "clients/package_spec.hpp"
 #include "core/policy/pypi_name.hpp"
@@ -137,7 +138,10 @@ std::optional<PackageCommand> package_command(const std::vector<std::string>& co
 }
 
 bool means_launch(const std::vector<std::string>& command, const policy::Launch& launch) {
-  if (!launch.source || launch.source->kind == policy::Source::Kind::oci || launch.command.empty()) {
+  if (launch.source && launch.source->kind == policy::Source::Kind::oci) {
+    return means_image(command, launch);
+  }
+  if (!launch.source || launch.command.empty()) {
     return false;
   }
   const std::optional<PackageCommand> meant = package_command(command);

@@ -119,7 +119,7 @@ Status check_record(const policy::Source& source, const formats::PackageRecord& 
   const std::vector<std::string> scripts =
       source.scripts == policy::Source::Scripts::allow ? source.script_packages : std::vector<std::string>();
   const bool version_fits = !policy::is_pinned(source) || source.version == record.version;
-  if (record.kind != source.kind || record.package != source.package || !version_fits || record.scripts != scripts) {
+  if (!policy::same_package(source, record.kind, record.package) || !version_fits || record.scripts != scripts) {
     return fail(
         Errc::launch_failed,
         text::cat("the policy wants ", text::printable(policy::spelled(source), 300), ", and what is installed is ",

@@ -12,6 +12,7 @@
 
 #include "app/confirmations.hpp"
 #include "app/facts.hpp"
+#include "app/package_users.hpp"
 #include "app/trace_session.hpp"
 #include "base/text.hpp"
 #include "core/policy/sensitive.hpp"
@@ -66,6 +67,17 @@ void end(pid_t pid, UniqueFd& lifeline) {
   }
 }
 
+// Keeps `prune` from the package while it is started and runs.
+Result<UniqueFd> hold_for(const PlanRequest& request, const std::optional<formats::PackageRecord>& package) {
+  if (!package || request.depth != LaunchRequest::Depth::start) {
+    return UniqueFd();
+  }
+  // A record may have come from another machine, or with its folder from another place.
+  [[maybe_unused]] const Status known = add_package_user(
+      request.caller, *package, record_path(request.caller, request.loaded), request.loaded.location.path);
+  return hold_package(request.caller, *package);
+}
+
 }  // namespace
 
 Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
@@ -114,8 +126,9 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
     return {};
   };
   Result<std::optional<formats::PackageRecord>> package = load_record(request.caller, request.loaded);
-  if (!package) {
-    return std::unexpected(package.error());
+  Result<UniqueFd> hold = package ? hold_for(request, *package) : Result<UniqueFd>(std::unexpected(package.error()));
+  if (!hold) {
+    return std::unexpected(hold.error());
   }
   Result<PreparedLaunch> prepared = prepare_launch(
       {policy, request.caller, request.client_command, own_paths(request.caller, request.loaded, request.own_files),
@@ -126,7 +139,7 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
   }
   // The names were the same; now the values of secrets stand there too.
   sandbox::set_environment(*plan, prepared->spec);
-  return PlannedLaunch{std::move(*prepared), std::move(*plan), std::move(gaps)};
+  return PlannedLaunch{std::move(*prepared), std::move(*plan), std::move(gaps), std::move(*hold)};
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include "app/session_context.hpp"
 #include "audit/writer.hpp"
 #include "base/error.hpp"
+#include "base/fd.hpp"
 #include "run/child.hpp"
 #include "run/egress_broker.hpp"
 #include "run/log.hpp"
@@ -23,6 +24,7 @@ struct PlannedLaunch {
   PreparedLaunch prepared = {};
   sandbox::Plan plan = {};
   std::vector<sandbox::SteeringGap> steering_gaps = {};
+  UniqueFd package_hold = {};  // `prune` leaves the package alone while this is there
 };
 
 struct PlanRequest {

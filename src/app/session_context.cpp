@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/paths.hpp"
+#include "app/pending_changes.hpp"
 #include "app/signatures.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
@@ -109,6 +110,9 @@ Result<LoadedPolicy> read_policy_file(const Caller& caller, const PolicyChoice& 
   Result<PolicyLocation> location = locate_policy(caller, choice);
   if (!location) {
     return std::unexpected(location.error());
+  }
+  if (const Status whole = complete_changes(caller, location->path); !whole) {
+    return std::unexpected(whole.error());
   }
   const Result<run::TrustedFile> file = run::read_trusted(location->path, {.max_bytes = kMaxPolicyBytes});
   if (!file) {

@@ -9,7 +9,7 @@
 
 #include "app/grants.hpp"
 #include "app/package_launch.hpp"
-#include "app/package_store.hpp"
+#include "app/package_users.hpp"
 #include "app/paths.hpp"
 #include "app/signatures.hpp"
 #include "base/hash.hpp"
@@ -70,27 +70,13 @@ Result<Counting> read_all(const Places& places) {
   return out;
 }
 
-Status write_all(const Places& places, const Counting& texts) {
+// What makes the files at `places` hold these texts.
+void add_changes(const Places& places, const Counting& texts, std::vector<FileChange>& out) {
   for (const auto& [path, text] :
        {std::pair{&places.record, &texts.record}, std::pair{&places.snapshot, &texts.snapshot},
         std::pair{&places.signature, &texts.signature}}) {
-    if (text->empty()) {
-      ::unlink(path->c_str());
-      continue;
-    }
-    if (Status written = run::write_atomic(*path, *text, {.replace = run::Replace::existing, .mode = 0644}); !written) {
-      return written;
-    }
+    out.push_back({*path, text->empty() ? std::nullopt : std::optional(*text), 0644});
   }
-  return {};
-}
-
-Status keep(const Caller& caller, const LoadedPolicy& loaded, const Counting& texts) {
-  const Places places = kept_places(caller, loaded);
-  if (const auto folder = run::ensure_private_folder(parent_of(places.record)); !folder) {
-    return std::unexpected(folder.error());
-  }
-  return write_all(places, texts);
 }
 
 // Only a policy of the user's own can be moved to another version.
@@ -113,17 +99,36 @@ Result<LoadedPolicy> load_with_source(const Caller& caller, const PolicyChoice& 
 
 std::string shown(const PackageRecord& record) { return policy::spelled(record.kind, record.package, record.version); }
 
-// Fits this version, as `update` was given it, the kind of package? Empty: the newest.
+// The source with this version, as a person types it; empty: the newest, of an image what its tag means today.
 Status set_version(policy::Source& source, std::string_view version) {
   using Kind = policy::Source::Kind;
-  source.version = version.empty() && source.kind == Kind::npm ? std::string("latest") : std::string(version);
-  const std::string spelled = policy::spelled(source);
-  const bool readable = source.kind == Kind::oci    ? policy::read_image_name(spelled) && !version.empty()
-                        : source.kind == Kind::pypi ? policy::read_pypi_name(spelled).has_value()
-                                                    : policy::read_npm_name(spelled).has_value();
+  bool readable = false;
+  switch (source.kind) {
+    case Kind::npm:
+      source.version = version.empty() ? std::string_view("latest") : version;
+      readable = policy::read_npm_name(policy::spelled(source)).has_value();
+      break;
+    case Kind::pypi:
+      source.version = version;
+      readable = policy::read_pypi_name(policy::spelled(source)).has_value();
+      break;
+    case Kind::oci: {
+      const policy::ImageParts parts = policy::image_parts(source.package);
+      source.version.clear();
+      if (version.starts_with("sha256:")) {
+        source.package = parts.repository;  // nobody says which tag it had
+        source.version = version;
+      } else if (!version.empty()) {
+        source.package = text::cat(parts.repository, ':', version);
+      }
+      readable = (!source.version.empty() || policy::is_tag(version)) &&
+                 policy::read_image_name(policy::spelled(source)).has_value();
+      break;
+    }
+  }
   if (!readable) {
-    return fail(Errc::policy_invalid, text::cat("'", text::printable(source.version, 100), "' is no version"), {},
-                source.kind == Kind::oci ? "give the digest: sha256:…" : "give a version, as 1.2.3");
+    return fail(Errc::policy_invalid, text::cat("'", text::printable(version, 100), "' is no version"), {},
+                source.kind == Kind::oci ? "give a tag, or the digest: sha256:..." : "give a version, as 1.2.3");
   }
   return {};
 }
@@ -131,29 +136,46 @@ Status set_version(policy::Source& source, std::string_view version) {
 // The policy as it will be: another version, and what is installed for it.
 Result<LoadedPolicy> moved(const LoadedPolicy& loaded, PackageRecord record) {
   LoadedPolicy out = loaded;
-  if (!loaded.policy.launch.source->allow_unpinned) {
-    Result<std::string> text = with_version(loaded, record.version);
-    if (!text) {
-      return std::unexpected(text.error());
-    }
-    out.text = std::move(*text);
-    out.digest = sha256_text(out.text);
-    out.policy.launch.source->version = record.version;
+  Result<std::string> text = text_for(loaded, record);
+  if (!text) {
+    return std::unexpected(text.error());
   }
+  out.text = std::move(*text);
+  out.digest = sha256_text(out.text);
+  out.policy.launch.source = source_for(*loaded.policy.launch.source, record);
   out.package = std::move(record);
   return out;
 }
 
-// Puts back what was there when one of the writes failed, so that both halves are of the same version.
+// Policy, record and snapshot of `next` count, and what counted before is what rollback goes back to.
 Status switch_to(const Caller& caller, const LoadedPolicy& now, const LoadedPolicy& next, const Counting& before,
                  const Counting& after) {
-  Status done = write_policy(next, next.text);
-  done = done ? write_all(present_places(caller, now), after) : done;
-  if (!done) {
-    [[maybe_unused]] const Status back = write_policy(now, now.text);
-    [[maybe_unused]] const Status rest = write_all(present_places(caller, now), before);
+  const Places kept = kept_places(caller, now);
+  if (const auto folder = run::ensure_private_folder(parent_of(kept.record)); !folder) {
+    return std::unexpected(folder.error());
   }
-  return done;
+  std::vector<FileChange> changes;
+  if (!before.record.empty()) {
+    add_changes(kept, before, changes);
+  }
+  Result<FileChange> policy = policy_change(next, next.text);
+  if (!policy) {
+    return std::unexpected(policy.error());
+  }
+  changes.push_back(std::move(*policy));
+  const Places present = present_places(caller, now);
+  add_changes(present, after, changes);
+  if (Status done = change_together(caller, now.location.path, changes); !done) {
+    return done;
+  }
+  const auto uses = [&](const std::string& text, const std::string& path) {
+    if (const auto record = formats::read_package_record(text, path)) {
+      [[maybe_unused]] const Status known = add_package_user(caller, *record, path, now.location.path);
+    }
+  };
+  uses(before.record, kept.record);
+  uses(after.record, present.record);
+  return {};
 }
 
 }  // namespace
@@ -184,6 +206,13 @@ Result<std::optional<OpenUpdate>> open_update(const ReviewRequest& request, std:
   if (*present && **present == installed->record) {
     return std::nullopt;
   }
+  // Nobody's record names it yet, so that until then only the hold keeps it from `prune`.
+  [[maybe_unused]] const Status known =
+      add_package_user(request.caller, installed->record, record_path(request.caller, *loaded), loaded->location.path);
+  Result<UniqueFd> hold = hold_package(request.caller, installed->record);
+  if (!hold) {
+    return std::unexpected(hold.error());
+  }
   const std::string from = *present ? shown(**present) : policy::spelled(*loaded->policy.launch.source);
   std::string to = shown(installed->record);
   Result<LoadedPolicy> next = moved(*loaded, std::move(installed->record));
@@ -194,7 +223,7 @@ Result<std::optional<OpenUpdate>> open_update(const ReviewRequest& request, std:
   if (!open) {
     return std::unexpected(open.error());
   }
-  return OpenUpdate{std::move(*open), from, std::move(to)};
+  return OpenUpdate{std::move(*open), from, std::move(to), std::move(*hold)};
 }
 
 Result<StoredSnapshot> finish_update(const Caller& caller, const OpenUpdate& update, const std::string& reviewer,
@@ -211,19 +240,13 @@ Result<StoredSnapshot> finish_update(const Caller& caller, const OpenUpdate& upd
   if (!now) {
     return std::unexpected(now.error());
   }
-  Result<std::string> text = next.policy.launch.source->allow_unpinned ? Result<std::string>(now->text)
-                                                                       : with_version(*now, next.package->version);
+  const Result<std::string> text = text_for(*now, *next.package);
   if (!text || sha256_text(*text) != next.digest) {
     return fail(Errc::launch_changed, "the policy changed while it was reviewed", next.location.path, "update again");
   }
   const Result<Counting> before = read_all(present_places(caller, next));
   if (!before) {
     return std::unexpected(before.error());
-  }
-  if (!before->record.empty()) {
-    if (const Status kept = keep(caller, next, *before); !kept) {
-      return std::unexpected(kept.error());
-    }
   }
   const Counting after{formats::write_package_record(*next.package), formats::write_snapshot(snapshot), {}};
   LoadedPolicy present = *now;
@@ -253,7 +276,9 @@ Result<RolledBack> roll_back(const Caller& caller, const PolicyChoice& choice) {
     return std::unexpected(record.error());
   }
   const policy::Source& source = *loaded->policy.launch.source;
-  if (record->package != source.package || record->kind != source.kind) {
+  const bool same = record->kind == policy::Source::Kind::oci ? policy::same_image(record->package, source.package)
+                                                              : record->package == source.package;
+  if (!same || record->kind != source.kind) {
     return fail(Errc::launch_failed, text::cat("what is kept is of another package, ", shown(*record)),
                 place_in(loaded->policy, source.position));
   }
@@ -263,9 +288,7 @@ Result<RolledBack> roll_back(const Caller& caller, const PolicyChoice& choice) {
     }
   }
   RolledBack out{policy::spelled(source), shown(*record), true};
-  if (record->kind != policy::Source::Kind::oci) {
-    out.installed = check_store(caller, *record, TreeCheck::quick, "").has_value();
-  }
+  out.installed = is_installed(caller, *loaded, *record);
   Result<LoadedPolicy> next = moved(*loaded, std::move(*record));
   const Result<Counting> before = read_all(present_places(caller, *loaded));
   if (!next || !before) {
@@ -273,9 +296,6 @@ Result<RolledBack> roll_back(const Caller& caller, const PolicyChoice& choice) {
   }
   if (const Status switched = switch_to(caller, *loaded, *next, *before, *after); !switched) {
     return std::unexpected(switched.error());
-  }
-  if (const Status turned = keep(caller, *loaded, *before); !turned) {
-    return std::unexpected(turned.error());
   }
   return out;
 }

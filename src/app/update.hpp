@@ -10,6 +10,7 @@
 #include "app/install.hpp"
 #include "app/review_files.hpp"
 #include "base/error.hpp"
+#include "base/fd.hpp"
 
 namespace cordon::app {
 
@@ -17,6 +18,7 @@ struct OpenUpdate {
   OpenReview open;        // of the new version; `loaded` is the policy as it will be
   std::string from = {};  // "pkg@1.2.3"
   std::string to = {};
+  UniqueFd hold = {};  // of what was installed, while it counts for nobody
 };
 
 // Before anybody is asked: has the policy a source, and may it be written? What open_update says of it.
@@ -28,8 +30,8 @@ Result<std::optional<OpenUpdate>> open_update(const ReviewRequest& request, std:
                                               const InstallProgress& progress);
 
 // Makes it count: policy, record and snapshot. What counted before is kept for rollback. launch_changed, and nothing
-// is written, when the review did not accept the new launch. Cut off in between, what is there does not start, and
-// rollback mends it.
+// is written, when the review did not accept the new launch. Cut off in between, the next command
+// completes it.
 Result<StoredSnapshot> finish_update(const Caller& caller, const OpenUpdate& update, const std::string& reviewer,
                                      bool unattended);
 

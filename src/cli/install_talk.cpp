@@ -73,8 +73,7 @@ Status install_if_missing(const app::Caller& caller, const app::PolicyChoice& ch
     return std::unexpected(record.error());
   }
   const bool fits = *record && app::check_record(*loaded->policy.launch.source, **record, "", "");
-  const bool there = fits && ((*record)->kind == policy::Source::Kind::oci ||
-                              app::check_store(caller, **record, app::TreeCheck::quick, ""));
+  const bool there = fits && app::is_installed(caller, *loaded, **record);
   return there ? Status() : install_and_record(caller, *loaded);
 }
 

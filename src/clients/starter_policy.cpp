@@ -44,8 +44,13 @@ void add_launch(const Starter& starter, Lines& out) {
         text::cat("  # What ", starter.package ? starter.package->runner : std::string("npx"),
                   " would fetch at every start is fetched once, by mcp-cordon install or the first review, in a"));
     out.emplace_back("  # sandbox of its own; an open version becomes exact here then.");
-    out.push_back(text::cat("  source: {", starter.source_kind, ": ", json::quoted(starter.source), '}'));
+    out.push_back(text::cat("  source: {", starter.source_kind, ": ", json::quoted(starter.source),
+                            starter.source_bin.empty() ? "" : ", bin: ",
+                            starter.source_bin.empty() ? std::string() : json::quoted(starter.source_bin), '}'));
     out.push_back(text::cat("  command: ", list(starter.source_command)));
+    if (!starter.cwd.empty()) {
+      out.push_back(text::cat("  cwd: ", json::quoted(starter.cwd)));
+    }
     return;
   }
   if (starter.package && !is_image(starter)) {
@@ -82,7 +87,7 @@ void add_environment(const Starter& starter, const std::vector<std::string>& set
       (names_secret(name) && !from_client(starter) ? secret : pass).push_back(name);
     }
   }
-  if (pass.empty() && secret.empty() && set.empty() && starter.environment_file.empty()) {
+  if (pass.empty() && secret.empty() && set.empty() && starter.set.empty() && starter.environment_file.empty()) {
     return;
   }
   if (!pass.empty() || !secret.empty()) {
@@ -100,6 +105,13 @@ void add_environment(const Starter& starter, const std::vector<std::string>& set
   for (const std::string& line : set) {
     out.push_back("    " + line);
   }
+  if (!starter.set.empty()) {
+    std::vector<std::string> values;
+    for (const auto& [name, value] : starter.set) {
+      values.push_back(text::cat(name, ": ", json::quoted(value)));
+    }
+    out.push_back(text::cat("    set: {", text::join(values, ", "), '}'));
+  }
   if (!secret.empty()) {
     out.emplace_back("    secrets:  # never written to logs; from_file: and from_command: keep them out of the config");
     for (const std::string& name : secret) {
@@ -108,9 +120,12 @@ void add_environment(const Starter& starter, const std::vector<std::string>& set
   }
 }
 
-std::vector<std::string> grants(const Starter& starter, Lines& withheld) {
+std::vector<std::string> grants(const Starter& starter, bool writable, Lines& withheld) {
   std::vector<std::string> out;
   for (const NamedPath& one : starter.paths) {
+    if (one.writable != writable) {
+      continue;
+    }
     if (!one.sensitive.empty()) {
       withheld.push_back(
           text::cat("    # Not granted: ", comment(one.path), " gives away ", comment(one.sensitive), '.'));
@@ -128,15 +143,31 @@ std::vector<std::string> grants(const Starter& starter, Lines& withheld) {
 
 void add_grants(const Starter& starter, Lines& out) {
   Lines withheld;
-  const std::vector<std::string> read = grants(starter, withheld);
-  if (!read.empty()) {
+  const std::vector<std::string> read = grants(starter, false, withheld);
+  const std::vector<std::string> write = grants(starter, true, withheld);
+  if (!write.empty()) {
+    out.emplace_back("    # What the command mounts, as it says. Move a line to `read` where that is enough.");
+  } else if (!read.empty()) {
     out.emplace_back("    # What the command names. Move a line to `write` where the server has to write.");
   } else {
     out.emplace_back("    # Folders of yours that the server reads, as [/data, ~/notes].");
   }
   out.insert(out.end(), withheld.begin(), withheld.end());
   out.push_back(text::cat("    read: [", text::join(read, ", "), ']'));
-  out.emplace_back("    write: []");
+  out.push_back(text::cat("    write: [", text::join(write, ", "), ']'));
+}
+
+void add_limits(const Starter& starter, Lines& out) {
+  std::vector<std::string> limits;
+  if (starter.memory_bytes != 0) {
+    limits.push_back(text::cat("memory: ", starter.memory_bytes));
+  }
+  if (starter.processes != 0) {
+    limits.push_back(text::cat("processes: ", starter.processes));
+  }
+  if (!limits.empty()) {
+    out.push_back(text::cat("  limits: {", text::join(limits, ", "), '}'));
+  }
 }
 
 void add_isolation(const Starter& starter, Lines& out) {
@@ -153,6 +184,7 @@ void add_isolation(const Starter& starter, Lines& out) {
   add_grants(starter, out);
   out.emplace_back("  # Nothing is reachable. To let hosts be reached: {allow: [\"api.example.com:443\"]}");
   out.emplace_back("  network: none");
+  add_limits(starter, out);
 }
 
 Lines lines_of(const Starter& starter, const std::vector<std::string>& set) {

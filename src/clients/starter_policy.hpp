@@ -3,9 +3,11 @@
 // The policy that a server begins with: as little as its command needs, with comments that say what to do next.
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -18,17 +20,23 @@ struct NamedPath {
   std::string written = {};    // as the command has it: where the server looks for it
   std::string path = {};       // what it is, without symlinks
   std::string sensitive = {};  // why it is not granted; empty: it is
+  bool writable = false;
 };
 
 struct Starter {
   std::string server = {};                // also the policy's name
   std::vector<std::string> command = {};  // as the client starts it
   std::optional<PackageSpec> package = {};
-  std::string source_kind = "npm";               // the key of launch.source: "npm", "pypi"
-  std::string source = {};                       // what it names in place of `command`; empty: nothing does
+  std::string source_kind = "npm";               // the key of launch.source: "npm", "pypi", "oci"
+  std::string source = {};                       // launch.source that stands for `command`; empty: none does
+  std::string source_bin = {};                   // launch.source.bin; empty: none
   std::vector<std::string> source_command = {};  // launch.command beside it
   std::vector<std::string> environment = {};     // names that the client's config sets
-  std::string environment_file = {};             // that the client reads more of them from
+  std::vector<std::pair<std::string, std::string>> set = {};  // that the command gives a value
+  std::string cwd = {};
+  std::uint64_t memory_bytes = 0;  // 0: no limit
+  std::uint64_t processes = 0;
+  std::string environment_file = {};  // that the client reads more of them from
   std::vector<NamedPath> paths = {};
 };
 

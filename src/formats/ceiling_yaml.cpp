@@ -174,11 +174,11 @@ class Reader {
     }
     const auto fits = [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             std::string_view("_-.*?").contains(c);
+             std::string_view("_-.*?@/~").contains(c);
     };
     if (name->size() > kMaxGlobBytes || !std::ranges::all_of(*name, fits)) {
       faults_.add(node.position, text::cat("no name, and no glob of names: ", quote(*name)),
-                  "use letters, digits and _, and * or ? for any of them");
+                  "use letters, digits and _, @ and / of packages, and * or ? for any of them");
       return std::nullopt;
     }
     return name;

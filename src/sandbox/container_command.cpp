@@ -48,7 +48,7 @@ bool is_switch_value(std::string_view text) { return text == "true" || text == "
 
 class Parser {
  public:
-  explicit Parser(std::span<const std::string> words) : words_(words) {}
+  Parser(std::span<const std::string> words, ImageNamed named) : words_(words), named_(named) {}
 
   Result<ContainerCommand> parse() {
     if (Status program = take_program(); !program) {
@@ -277,19 +277,20 @@ class Parser {
     }
     const std::string& word = words_[at_];
     const auto digest = image_digest(word);
-    if (!digest) {
+    if (!digest && named_ == ImageNamed::by_digest) {
       return refuse(
           text::cat("the image ", text::printable(word, 200), " is not named by a digest"),
           "pull it once, then write NAME@sha256:... as `docker image inspect --format '{{json .RepoDigests}}' "
           "NAME` (or podman) shows it");
     }
     command_.image = word;
-    command_.digest = *digest;
+    command_.digest = digest.value_or("");
     ++at_;
     return {};
   }
 
   std::span<const std::string> words_;
+  ImageNamed named_;
   std::size_t at_ = 0;
   std::string shown_ = {};  // the flag that is looked at
   ContainerCommand command_ = {};
@@ -305,7 +306,9 @@ bool is_container_command(std::span<const std::string> words) {
   return name == "docker" || name == "podman";
 }
 
-Result<ContainerCommand> parse_container_command(std::span<const std::string> words) { return Parser(words).parse(); }
+Result<ContainerCommand> parse_container_command(std::span<const std::string> words, ImageNamed named) {
+  return Parser(words, named).parse();
+}
 
 std::optional<std::string> image_digest(std::string_view reference) {
   constexpr std::string_view kMark = "@sha256:";

@@ -47,7 +47,10 @@ bool is_container_command(std::span<const std::string> words);
 
 // policy_invalid, naming the word, for everything that is not such a command, for flags that weaken isolation, and for
 // those that are not known; where: "launch.command, word 4".
-Result<ContainerCommand> parse_container_command(std::span<const std::string> words);
+// `named`: an image that has no digest is fine, when another place names it.
+enum class ImageNamed : std::uint8_t { by_digest, anyhow };
+Result<ContainerCommand> parse_container_command(std::span<const std::string> words,
+                                                 ImageNamed named = ImageNamed::by_digest);
 
 // The digest of "name@sha256:…"; nothing when it is not that.
 std::optional<std::string> image_digest(std::string_view reference);

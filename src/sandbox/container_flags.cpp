@@ -44,7 +44,8 @@ constexpr ContainerFlag kFlags[] = {
     ours("attach", kValue, 'a'),
     only("ipc", "private"),
     only("cgroupns", "private"),
-    only("pull", "never"),
+    // A digest names one content, whenever it was fetched; it is never fetched at a start.
+    only("pull", "never,missing,always"),
     only("log-driver", "none"),
     only("restart", "no"),
     // What the policy has to say, too.

@@ -155,7 +155,9 @@ Status check_image(const LaunchSpec& spec, const Engine& engine) {
   if (!image.found) {
     return fail(Errc::launch_failed, text::cat(engine.name, " does not have this image"),
                 text::printable(spec.image.reference),
-                text::cat("nothing is pulled at start; run: ", engine.name, " pull ", spec.image.reference));
+                text::cat("nothing is pulled at start; run: ",
+                          spec.image.fetch.empty() ? text::cat(engine.name, " pull ", spec.image.reference)
+                                                   : spec.image.fetch));
   }
   if (!spec.image.platform.empty() && spec.image.platform != image.platform) {
     return fail(Errc::policy_invalid,

@@ -66,6 +66,7 @@ struct ImageSpec {
   std::string reference = {};                  // "name@sha256:…", or kEmptyImage; empty: none
   std::optional<std::string> entrypoint = {};  // in place of the image's own
   std::string platform = {};                   // what it has to be; empty: whatever it is
+  std::string fetch = {};                      // what a person types when it is not there; empty: the engine's own word
 };
 
 // What is asked for, with everything about the outside already resolved by the caller.

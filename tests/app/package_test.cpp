@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "app/fingerprint.hpp"
+#include "app/image_command.hpp"
 #include "app/install.hpp"
 #include "app/npm_client.hpp"
 #include "app/npm_errors.hpp"
@@ -387,4 +388,44 @@ TEST_CASE("a client's npx command means the policy that was made of it, in any v
   CHECK_FALSE(means_launch({"npx", "-y", "@a/pkg"}, launch));
   launch.source.reset();
   CHECK_FALSE(means_launch({"npx", "-y", "@a/pkg", "/data"}, launch));
+}
+
+TEST_CASE("docker run stands for the same launch as its source, with its options") {
+  const std::string digest = "sha256:" + std::string(64, 'a');
+  const auto meant = image_command({"docker", "run", "-i", "--rm", "-v", "/d:/data:ro", "-e", "A=b", "--entrypoint",
+                                    "x", "ghcr.io/a/img:1@" + digest, "--flag"});
+  REQUIRE(meant);
+  CHECK(policy::spelled(meant->source) == "ghcr.io/a/img:1@" + digest);
+  CHECK(meant->source.bin == "x");
+  CHECK(meant->command == std::vector<std::string>{"x", "--flag"});
+  CHECK(meant->asked.mounts.size() == 1);
+  CHECK(image_command({"podman", "run", "ghcr.io/a/img"})->command == std::vector<std::string>{"img"});
+  for (const std::vector<std::string>& other :
+       std::vector<std::vector<std::string>>{{"docker", "run", "--privileged", "img"},
+                                             {"docker", "run", "--network", "mine", "img"},
+                                             {"docker", "run", "--user", "1", "img"},
+                                             {"docker", "run", "-e", "HOME=/x", "img"},
+                                             {"docker", "run", "-v", "x:/y", "img"},
+                                             {"docker", "run", "--what", "img"}}) {
+    CAPTURE(other[2]);
+    CHECK(is_image_command(other));
+    CHECK_FALSE(image_command(other));
+  }
+  CHECK_FALSE(is_image_command({"docker", "ps"}));
+}
+
+TEST_CASE("a client's docker run means the policy of the same image, tag and arguments") {
+  const std::string digest = "sha256:" + std::string(64, 'a');
+  policy::Launch launch;
+  launch.source = policy::Source{.kind = policy::Source::Kind::oci, .package = "docker.io/a/img:1", .version = digest};
+  launch.command = {"img", "x"};
+  CHECK(means_launch({"docker", "run", "-i", "a/img:1", "x"}, launch));
+  CHECK(means_launch({"docker", "run", "-i", "a/img", "x"}, launch));
+  CHECK(means_launch({"docker", "run", "-i", "a/img@" + digest, "x"}, launch));
+  CHECK_FALSE(means_launch({"docker", "run", "-i", "a/img:2", "x"}, launch));
+  CHECK_FALSE(means_launch({"docker", "run", "-i", "a/img@sha256:" + std::string(64, 'b'), "x"}, launch));
+  CHECK_FALSE(means_launch({"docker", "run", "-i", "b/img:1", "x"}, launch));
+  CHECK_FALSE(means_launch({"docker", "run", "-i", "a/img:1"}, launch));
+  CHECK_FALSE(means_launch({"docker", "run", "-i", "--entrypoint", "sh", "a/img:1", "x"}, launch));
+  CHECK_FALSE(means_launch({"npx", "-y", "a", "x"}, launch));
 }

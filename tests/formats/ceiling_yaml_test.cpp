@@ -88,6 +88,14 @@ TEST_CASE("a section that is absent limits nothing; in one that is there, what i
   CHECK_FALSE(files.limits.contains("isolation.filesystem.runtime"));
 }
 
+TEST_CASE("what a source may ask for") {
+  const Ceiling ceiling = accept("version: 1\nlaunch: {source: {scripts: [\"@a/*\", sqlite3]}}\n");
+  CHECK(items(ceiling, "launch.source.scripts") == "@a/* sqlite3");
+  CHECK(ceiling.limits.at("launch.source.allow_unpinned").word == "false");
+  CHECK_FALSE(accept("version: 1\nlaunch: {}\n").limits.contains("launch.source.scripts"));
+  CHECK(check_ceiling("version: 1\nlaunch: {source: {npm: [x]}}\n", "c").size() == 1);
+}
+
 TEST_CASE("keys that may sign are read like those of a policy, and none at all is a fault") {
   const std::string key(40, 'A');
   const auto of = [&](std::string_view keys) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // install, run, update and rollback of npm packages, against a registry of our own on loopback.
-// node main.mjs --cordon FILE [--filter TEXT]
+// node main.mjs --cordon FILE [--die-at-step FILE] [--filter TEXT]
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Registry, serverFiles } from './registry.mjs';
 import { World, fine, finish, needsSandbox, options, refused, run } from './world.mjs';
@@ -291,6 +292,99 @@ await test('a write grant of the store is refused', async (world) => {
   fine(await world.install());
   world.write('{npm: "srv@1.0.0"}', `isolation: {filesystem: {write: [{path: "${world.store}", reason: test}]}}\n`);
   refused(await world.cordon('capture', '--policy', world.policy, '-o', '-'), 'policy_invalid', 'decides what the next launch does');
+});
+
+const dying = options['die-at-step'];
+if (!dying) console.log('[skip] a switch that is cut off: no --die-at-step');
+else await test('an update or rollback that is cut off at any step is completed by the next command', async (world, registry) => {
+  world.write('{npm: "srv@1.0.0"}');
+  fine(await world.review());
+  registry.publish({ name: 'srv', version: '2.0.0', bin: 'index.js' }, serverFiles(['one', 'two']));
+  const pending = path.join(world.data, 'mcp-cordon/pending');
+  const left = () => (existsSync(pending) ? readdirSync(pending).filter((name) => name.endsWith('.json')) : []);
+  const diesAt = async (step, ...words) => {
+    const child = spawn(options.cordon, words, { env: { ...world.env, LD_PRELOAD: dying, CORDON_TEST_DIE_AT: String(step) }, stdio: ['ignore', 'ignore', 'pipe'] });
+    child.stderr.resume();
+    return new Promise((resolve) => child.once('close', (status, signal) => resolve(signal === 'SIGKILL' ? 'killed' : status)));
+  };
+  const update = ['update', '--policy', world.policy, '2.0.0', '--accept-all', '--reviewer', 't'];
+  let steps = 0;
+  for (;; ++steps) {
+    const end = await diesAt(steps, ...update);
+    // Before all is written down, nothing happened.
+    assert.deepEqual(await world.tools(), end === 'killed' && steps === 0 ? ['one'] : ['one', 'two'], `step ${steps}: ${end}`);
+    assert.deepEqual(left(), []);
+    if (end !== 'killed') break;
+    if (steps === 0) continue;
+    fine(await world.cordon('diff', '--policy', world.policy, '--exit-code'));
+    assert.ok(readFileSync(world.policy, 'utf8').includes('srv@2.0.0'));
+    fine(await world.cordon('rollback', '--policy', world.policy));
+    assert.deepEqual(await world.tools(), ['one']);
+  }
+  assert.ok(steps > 7, `${steps} steps`);
+  for (const step of [0, 2, 4, 5, 6, 8]) {
+    assert.equal(await diesAt(step, 'rollback', '--policy', world.policy), 'killed', `step ${step}`);
+    assert.deepEqual(await world.tools(), step === 0 ? ['one', 'two'] : ['one'], `step ${step}`);
+    if (step !== 0) fine(await world.cordon('rollback', '--policy', world.policy));
+  }
+  // Somebody's edit is not undone.
+  assert.equal(await diesAt(5, 'rollback', '--policy', world.policy), 'killed');
+  writeFileSync(world.policy, `${readFileSync(world.policy, 'utf8')}# mine\n`);
+  refused(await world.cordon('diff', '--policy', world.policy), 'an update was cut off', 's.yaml');
+  assert.ok(readFileSync(world.policy, 'utf8').endsWith('# mine\n'));
+  assert.deepEqual(left(), []);
+});
+
+await test('prune removes what neither a record nor a rollback nor a session needs', async (world, registry) => {
+  const update = async (version) => {
+    registry.publish({ name: 'srv', version, bin: 'index.js' }, serverFiles(['one', `v${version[0]}`]));
+    fine(await world.cordon('update', '--policy', world.policy, version, '--accept-all', '--reviewer', 't'));
+  };
+  const prune = (...words) => world.cordon('prune', ...words);
+  assert.match(fine(await prune('--dry-run')).text, /^0 of 0 can be removed/);
+  world.write('{npm: "srv@1.0.0"}');
+  fine(await world.review());
+  await update('2.0.0');
+  assert.match(fine(await prune('--yes')).text, /0 of 2 can be removed/);
+  await update('3.0.0');
+  assert.match(fine(await prune('--dry-run')).text, /remove npm:srv@1\.0\.0 .*no policy's record names it[\s\S]*1 of 3 can be removed/);
+  assert.equal(world.stored().length, 3);
+  refused(await prune(), 'terminal');
+  assert.equal(world.stored().length, 3);
+  assert.match(fine(await prune('--yes')).text, /removed 1, /);
+  assert.equal(world.stored().length, 2);
+  assert.deepEqual(await world.tools(), ['one', 'v3']);
+  fine(await world.cordon('rollback', '--policy', world.policy));
+  assert.deepEqual(await world.tools(), ['one', 'v2']);
+  fine(await world.cordon('rollback', '--policy', world.policy));
+  // A session keeps what it runs from.
+  const session = world.start('run', '--policy', world.policy);
+  session.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } } })}\n`);
+  await new Promise((resolve) => session.stdout.once('data', resolve));
+  await update('4.0.0');
+  await update('5.0.0');
+  assert.match(fine(await prune('--yes')).text, /keep   npm:srv@3\.0\.0 .*a session[\s\S]*removed 1, /);
+  session.stdin.end();
+  await session.done;
+  assert.match(fine(await prune('--yes')).text, /remove npm:srv@3\.0\.0[\s\S]*removed 1, /);
+  assert.equal(world.stored().length, 2);
+  // What cannot be known is kept; what was cut off is not.
+  const record = path.join(world.folder, 's.lock.json');
+  const known = readFileSync(record);
+  const previous = world.stored().map((name) => path.join(world.store, name, 'users'));
+  const users = previous.map((file) => readFileSync(file));
+  writeFileSync(record, '{}');
+  assert.match(fine(await prune('--yes')).text, /cannot be understood, and may name it[\s\S]*0 of 2/);
+  writeFileSync(record, known);
+  mkdirSync(path.join(world.store, '.new-cut'));
+  rmSync(previous[0]);
+  writeFileSync(previous[1], 'torn');
+  rmSync(world.policy);
+  assert.match(fine(await prune('--yes')).text, /nobody knows who uses it[\s\S]*nobody knows who uses it[\s\S]*1 of 3[\s\S]*removed 1, /);
+  previous.forEach((file, i) => writeFileSync(file, users[i]));
+  // Without its policy nothing is used.
+  assert.match(fine(await prune('--yes')).text, /removed 2, /);
+  assert.deepEqual(world.stored(), []);
 });
 
 finish();

@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-export const { values: options } = parseArgs({ options: { cordon: { type: 'string' }, filter: { type: 'string', default: '' } } });
+export const { values: options } = parseArgs({ options: { cordon: { type: 'string' }, 'die-at-step': { type: 'string' }, filter: { type: 'string', default: '' } } });
 
 const root = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'cordon-packages-')));
 let passed = 0;

@@ -140,7 +140,7 @@ TEST_CASE("what takes a wall away is refused by name, in every spelling") {
   CHECK(refuses("--ipc host", "--ipc host is not possible here"));
   CHECK(refuses("--ipc=container:x", "--ipc container:x"));
   CHECK(refuses("--cgroupns host", "--cgroupns host"));
-  CHECK(refuses("--pull always", "--pull always"));
+  CHECK(refuses("--pull soon", "--pull soon"));
   CHECK(refuses("--log-driver json-file", "--log-driver"));
   CHECK(refuses("--restart always", "--restart"));
   CHECK(refuses("--network host", "share the network"));

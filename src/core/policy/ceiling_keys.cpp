@@ -223,6 +223,14 @@ std::vector<Asked> elicitation_hosts(const Policy& policy, std::string_view path
                                             : texts(requests.elicitation_hosts, path);
 }
 
+// Of which packages code runs while they are installed.
+std::vector<Asked> script_packages(const Policy& policy, std::string_view path) {
+  return policy.launch.source ? texts(policy.launch.source->script_packages, text::cat(path, ".allow"))
+                              : std::vector<Asked>();
+}
+
+bool stays_open(const Policy& policy) { return policy.launch.source && policy.launch.source->allow_unpinned; }
+
 constexpr std::string_view kActions = "allow flag confirm block hide";
 constexpr std::string_view kUses = "allow flag block hide";
 constexpr std::string_view kServed = "flag pinned block";
@@ -233,6 +241,7 @@ constexpr std::string_view kGuarantees =
 constexpr std::string_view kBackends = "native bubblewrap landlock podman docker firejail srt seatbelt command none";
 constexpr std::string_view kRequired = "filesystem network processes ipc syscalls environment descriptors devices";
 constexpr std::string_view kEnvironment = "launch.environment";
+constexpr std::string_view kSource = "launch.source";
 constexpr std::string_view kFilesystem = "isolation.filesystem";
 constexpr std::string_view kLimits = "isolation.limits";
 constexpr std::string_view kDrift = "catalog.drift";
@@ -252,6 +261,8 @@ constexpr std::array kKeys = std::to_array<CeilingKey>({
     {.section = kEnvironment, .key = "from_env", .kind = K::names, .standard = "", .list = [](P p, S) { return secrets(p, Secret::Source::env); }},
     {.section = kEnvironment, .key = "from_file", .kind = K::paths, .standard = "", .list = [](P p, S) { return secrets(p, Secret::Source::file); }},
     {.section = kEnvironment, .key = "from_command", .kind = K::flag, .words = "true false", .standard = "false", .word = [](P p) { return word_of(!secrets(p, Secret::Source::command).empty()); }, .list = [](P p, S) { return secrets(p, Secret::Source::command); }},
+    {.section = kSource, .key = "scripts", .kind = K::names, .standard = "", .list = script_packages},
+    {.section = kSource, .key = "allow_unpinned", .kind = K::flag, .words = "true false", .standard = "false", .word = [](P p) { return word_of(stays_open(p)); }},
     {.section = "isolation", .key = "backend", .kind = K::choices, .words = kBackends, .standard = "native bubblewrap", .list = backends},
     {.section = "isolation", .key = "require", .kind = K::demands, .words = kGuarantees, .standard = kRequired, .list = [](P p, S at) { return texts(p.isolation.require, at); }},
     {.section = "isolation", .key = "network", .kind = K::network, .standard = "none"},

@@ -53,6 +53,25 @@ bool is_identifiers(std::string_view text) {
   });
 }
 
+// Is what stands before the first slash a host? So do engines decide it.
+bool names_registry(std::string_view repository) {
+  const std::size_t slash = repository.find('/');
+  const std::string_view first = repository.substr(0, slash);
+  return slash != std::string_view::npos &&
+         (first.find_first_of(".:") != std::string_view::npos || first == "localhost");
+}
+
+// Without what Docker lets people leave out.
+std::string docker_name(std::string_view repository) {
+  for (const std::string_view prefix : {"docker.io/", "index.docker.io/"}) {
+    if (repository.starts_with(prefix)) {
+      repository.remove_prefix(prefix.size());
+    }
+  }
+  constexpr std::string_view kOwner = "library/";
+  return std::string(repository.starts_with(kOwner) ? repository.substr(kOwner.size()) : repository);
+}
+
 }  // namespace
 
 std::string_view name(Source::Kind kind) {
@@ -97,6 +116,40 @@ std::optional<PackageName> read_image_name(std::string_view text) {
     return std::nullopt;
   }
   return PackageName{std::string(image), std::string(text.substr(at + 1))};
+}
+
+ImageParts image_parts(std::string_view package) {
+  const std::size_t slash = package.rfind('/');
+  const std::size_t colon = package.rfind(':');
+  if (colon == std::string_view::npos || (slash != std::string_view::npos && colon < slash)) {
+    return {std::string(package), {}};
+  }
+  return {std::string(package.substr(0, colon)), std::string(package.substr(colon + 1))};
+}
+
+bool is_tag(std::string_view tag) {
+  constexpr std::size_t kMaxTag = 128;
+  return tag.size() <= kMaxTag && !tag.starts_with('.') && !tag.starts_with('-') &&
+         std::ranges::all_of(tag,
+                             [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '-'; });
+}
+
+bool same_image(std::string_view one, std::string_view other) {
+  const std::string first = docker_name(image_parts(one).repository);
+  const std::string second = docker_name(image_parts(other).repository);
+  return first == second || (!names_registry(first) && names_registry(second) && second.ends_with("/" + first)) ||
+         (!names_registry(second) && names_registry(first) && first.ends_with("/" + second));
+}
+
+bool same_package(const Source& source, Source::Kind kind, std::string_view package) {
+  if (source.kind != kind) {
+    return false;
+  }
+  if (kind != Source::Kind::oci) {
+    return source.package == package;
+  }
+  return same_image(source.package, package) &&
+         (is_pinned(source) || image_parts(source.package).tag == image_parts(package).tag);
 }
 
 bool is_exact_version(std::string_view text) {

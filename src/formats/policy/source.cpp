@@ -53,11 +53,9 @@ void read_oci(Faults& faults, const yaml::Node& node, Source& out) {
     return;
   }
   auto name = policy::read_image_name(*text);
-  if (!name || name->version.empty()) {
-    faults.add(node.position,
-               text::cat(quote(*text), name ? " names no digest, and a tag can mean another image tomorrow"
-                                            : " is no name of an image"),
-               "write \"registry/image@sha256:…\"; `podman image inspect IMAGE` shows the digest");
+  if (!name) {
+    faults.add(node.position, text::cat(quote(*text), " is no name of an image"),
+               "write \"registry/image:tag\", which install makes exact, or \"registry/image@sha256:…\"");
     return;
   }
   out.package = std::move(name->package);
@@ -109,10 +107,8 @@ const yaml::Member* kind_of(Faults& faults, const Section& section, Position pos
 }
 
 void check_image_keys(Faults& faults, const Section& section) {
-  for (const std::string_view key : {std::string_view("scripts"), std::string_view("allow_unpinned")}) {
-    if (const yaml::Member* member = section.find(key)) {
-      faults.add(member->position, text::cat("launch.source.", key, " does not apply to an image"), "take it out");
-    }
+  if (const yaml::Member* member = section.find("scripts")) {
+    faults.add(member->position, "launch.source.scripts does not apply to an image", "take it out");
   }
 }
 
@@ -132,6 +128,7 @@ std::optional<Source> read_source(Faults& faults, const yaml::Member& member) {
     out.kind = Source::Kind::oci;
     read_oci(faults, kind->value, out);
     check_image_keys(faults, section);
+    section.boolean("allow_unpinned", out.allow_unpinned);
     return out;
   }
   if (kind->key == "pypi") {

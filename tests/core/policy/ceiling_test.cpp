@@ -81,6 +81,30 @@ TEST_CASE("drift is as permissive as the weaker of its two words") {
   CHECK(f.keys() == "catalog.drift.changed");
 }
 
+TEST_CASE("packages: code that runs while they are installed, and versions that stay open") {
+  Fixture f;
+  f.items("launch.source.scripts", {});
+  f.limit("launch.source.allow_unpinned").word = "false";
+  CHECK(f.fits());
+  f.policy.launch.source.emplace();
+  CHECK(f.fits());
+  f.policy.launch.source->scripts = Source::Scripts::allow;
+  f.policy.launch.source->script_packages = {"@a/native", "sqlite3"};
+  CHECK(f.keys() == "launch.source.scripts");
+  CHECK(compare(f.policy, f.places, f.ceiling).size() == 2);
+  f.items("launch.source.scripts", {"@a/*"});
+  f.places["launch.source.scripts.allow[1]"] = {5, 9};
+  const std::vector<Excess> found = compare(f.policy, f.places, f.ceiling);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].asked_at == Position{5, 9});
+  f.items("launch.source.scripts", {"@a/*", "sqlite3"});
+  CHECK(f.fits());
+  f.policy.launch.source->allow_unpinned = true;
+  CHECK(f.keys() == "launch.source.allow_unpinned");
+  f.limit("launch.source.allow_unpinned").word = "true";
+  CHECK(f.fits());
+}
+
 TEST_CASE("user namespaces of the server's own count, written or implied by the preset browser") {
   Fixture f;
   f.limit("isolation.nested_userns").word = "false";
@@ -108,6 +132,7 @@ TEST_CASE("the order of strictness of every word") {
   // For each key the words from the most permissive to the strictest, as they must never be reordered by accident.
   const std::map<std::string, std::string> expected = {{"launch.command_from_client", "true false"},
                                                        {"launch.environment.from_command", "true false"},
+                                                       {"launch.source.allow_unpinned", "true false"},
                                                        {"isolation.proc", "masked minimal"},
                                                        {"isolation.nested_userns", "true false"},
                                                        {"isolation.syscalls", "off default strict"},

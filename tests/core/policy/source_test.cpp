@@ -113,3 +113,25 @@ TEST_CASE("a source is spelled as its registry spells it") {
   CHECK(is_pinned(Source{.kind = Source::Kind::pypi, .package = "a", .version = "1"}));
   CHECK_FALSE(is_pinned(Source{.kind = Source::Kind::pypi, .package = "a", .version = "==1.*"}));
 }
+
+TEST_CASE("images: repository and tag, and when two names are of the same image") {
+  CHECK(image_parts("localhost:5000/a/b:1.2") == ImageParts{"localhost:5000/a/b", "1.2"});
+  CHECK(image_parts("localhost:5000/a/b") == ImageParts{"localhost:5000/a/b", ""});
+  CHECK(image_parts("b") == ImageParts{"b", ""});
+  CHECK(same_image("mcp/time", "docker.io/mcp/time:1"));
+  CHECK(same_image("busybox:1", "docker.io/library/busybox"));
+  CHECK(same_image("mcp/time", "quay.io/mcp/time"));  // where an engine found it
+  CHECK_FALSE(same_image("ghcr.io/mcp/time", "quay.io/mcp/time"));
+  CHECK_FALSE(same_image("mcp/time", "quay.io/evilmcp/time"));
+  CHECK_FALSE(same_image("mcp/time", "mcp/times"));
+  CHECK(is_tag(""));
+  CHECK(is_tag("1.2-b_3"));
+  CHECK_FALSE(is_tag("a/b"));
+  CHECK_FALSE(is_tag("-a"));
+  Source source{.kind = Source::Kind::oci, .package = "a.io/x:1"};
+  CHECK(same_package(source, Source::Kind::oci, "a.io/x:1"));
+  CHECK_FALSE(same_package(source, Source::Kind::oci, "a.io/x:2"));
+  CHECK_FALSE(same_package(source, Source::Kind::npm, "a.io/x:1"));
+  source.version = "sha256:0";  // the digest decides
+  CHECK(same_package(source, Source::Kind::oci, "a.io/x:2"));
+}

@@ -184,7 +184,10 @@ TEST_CASE("a source that cannot be kept is refused") {
   CHECK(source("{npm: b, oci: c}") == "3:41: launch.source names both npm and oci");
   CHECK(source("{npm: ./b}") == "3:38: './b' is no package of the npm registry");
   CHECK(source("{npm: \"b@file:../x\"}") == "3:38: 'b@file:../x' is no package of the npm registry");
-  CHECK(source("{oci: \"i:latest\"}") == "3:38: 'i:latest' names no digest, and a tag can mean another image tomorrow");
+  CHECK(source("{oci: \"i:latest\"}").empty());
+  CHECK(source("{oci: \"i:latest\", allow_unpinned: true}").empty());
+  CHECK(source("{oci: \"-i\"}") == "3:38: '-i' is no name of an image");
+  CHECK(source("{oci: \"i:1\", scripts: deny}") == "3:45: launch.source.scripts does not apply to an image");
   CHECK(source("{npm: b, scripts: allow}") == "3:50: launch.source.scripts: allow has to say of which packages");
   CHECK(source("{npm: b, scripts: {allow: [\"x@1\"]}}") == "3:50: 'x@1' is no name of a package");
   CHECK(source("{npm: b, bin: c}") == "3:24: launch.source.bin is 'c', but launch.command begins with 'b'");
