@@ -348,6 +348,7 @@ await test('two installations at once wait for each other', async (world) => {
   world.write('{pypi: "srv==1.0.0"}');
   (await Promise.all([world.install(), world.install()])).forEach(fine);
   assert.equal(world.stored().length, 1);
+  fine(await world.review());
   fine(await world.cordon('check', '--deep', world.policy));
 });
 
