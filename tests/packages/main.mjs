@@ -93,7 +93,7 @@ await test('a changed file of the store is refused, and an installation mends it
   chmodSync(file, 0o644);
   writeFileSync(file, 'module.exports = 3;\n');
   assert.match(await world.tools(), /^launch_changed: /);
-  refused(await world.cordon('check', '--deep', world.policy), 'launch_changed: '.slice(0, 0), 'not those that were recorded');
+  refused(await world.cordon('check', '--deep', world.policy), 'not those that were recorded');
   fine(await world.install());
   assert.deepEqual(await world.tools(), ['one']);
 });
