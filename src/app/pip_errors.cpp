@@ -78,7 +78,7 @@ std::string foreign_host(std::span<const std::string> lines, const std::function
 
 // "ERROR: No matching distribution found for srv==1.0", and what pip passed over before.
 std::optional<Meaning> why_missing(std::span<const std::string> lines) {
-  constexpr std::string_view kMissing = "No matching distribution found for ";
+  static constexpr std::string_view kMissing = "No matching distribution found for ";
   const auto line = std::ranges::find_if(lines, [](const std::string& one) { return one.contains(kMissing); });
   if (line == lines.end()) {
     return std::nullopt;
