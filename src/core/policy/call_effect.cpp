@@ -49,6 +49,11 @@ std::vector<Found> find(const ArgumentPointer& pointer, const Value& arguments, 
     const bool names_element =
         token == "*" || (!token.empty() && token.find_first_not_of("0123456789") == std::string::npos);
     for (const Found& at : names_element ? std::move(now) : spread(std::move(now))) {
+      if (at.value.is(Kind::string) || at.value.is(Kind::number) || at.value.is(Kind::boolean)) {
+        // Met as itself: many servers read a list or an object out of a text.
+        next.push_back({at.value, {}});
+        continue;
+      }
       std::size_t index = 0;
       for (const Value element : at.value.elements()) {
         if (token == "*" || token == std::to_string(index)) {

@@ -83,6 +83,21 @@ TEST_CASE("elements of a list are met with and without a star") {
   }
 }
 
+TEST_CASE("what stands for a list or an object on the way hides nothing") {
+  for (const char* pointer : {"/steps/action", "/steps/*/action", "/steps/0/action"}) {
+    const When by_value = {{pointer, "write", "write"}};
+    const When given = {{pointer, std::nullopt, "write"}};
+    // A text that is read as JSON, for example.
+    for (const char* odd : {R"({"steps":"[{\"action\":\"write\"}]"})", R"({"steps":"x"})", R"({"steps":["x"]})"}) {
+      CHECK_MESSAGE(effects(Effect::read, by_value, odd).front() == Effect::unknown, odd);
+      CHECK_MESSAGE(effects(Effect::read, given, odd).front() == Effect::write, odd);
+    }
+    CHECK(effects(Effect::read, by_value, R"({"steps":1})").front() == Effect::unknown);
+    CHECK(effects(Effect::read, by_value, R"({"steps":null})") == Effects{Effect::read});
+    CHECK(effects(Effect::read, by_value, R"({"steps":[{}]})") == Effects{Effect::read});
+  }
+}
+
 TEST_CASE("a condition that cannot be read makes the class unknown") {
   CHECK(effects(Effect::read, {{"mode", "x", "read"}}, "{}").front() == Effect::unknown);
   CHECK(effects(Effect::read, {{"/mode", "list", "harmless"}}, R"({"mode":"list"})").front() == Effect::unknown);
