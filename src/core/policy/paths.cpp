@@ -76,6 +76,9 @@ std::string_view blemish(std::string_view text) {
     }
     i += point.length;
   }
+  if ((text.front() == '[' || text.front() == '{') && text.find('"') != std::string_view::npos) {
+    return "it looks like JSON, out of which servers read a list or an object";
+  }
   for (std::size_t i = 0; i + 1 < text.size(); ++i) {
     if (text[i] == '$' && (is_letter(text[i + 1]) || text[i + 1] == '_' || text[i + 1] == '{' || text[i + 1] == '(')) {
       return "$ in it may stand for a variable";
@@ -132,8 +135,8 @@ class Readings {
 
   std::string_view with_scheme(std::string_view text, std::string_view scheme, std::string_view rest) {
     if (scheme != "file") {
-      // a:b is a name; a:/b is a URL to some, or a drive.
-      if (rest.starts_with("/")) {
+      // a:b is a name; a:/b is a URL to some, or a drive, and so is what others find within url:file:/b.
+      if (rest.find(":/") != std::string_view::npos || rest.starts_with("/")) {
         return "it looks like a URL that is not file:";
       }
       out_.push_back({text::cat(view_.cwd, '/', text), {}});

@@ -150,13 +150,29 @@ bool is_userinfo(std::string_view text) {
       text, [&](char c) { return is_digit(c) || is_letter(c) || kMarks.find(c) != std::string_view::npos; });
 }
 
+// A reader that decodes first finds the end of the authority, or another @, in such a name.
+bool hides_separator(std::string_view user) {
+  constexpr std::array<std::string_view, 7> kSeparators = {"%2f", "%5c", "%3f", "%23", "%40", "%25", "%00"};
+  const std::string lower = text::lower_ascii(user);
+  return std::ranges::any_of(kSeparators, [&](std::string_view one) { return lower.contains(one); });
+}
+
+// Schemes of code, of data and of files: what stands where the host should is none to whoever opens them.
+bool names_no_host(std::string_view scheme) {
+  constexpr std::array<std::string_view, 15> kSchemes = {"file", "about", "blob",        "data",       "expect",
+                                                         "glob", "jar",   "javascript",  "local-file", "netdoc",
+                                                         "phar", "php",   "view-source", "vbscript",   "zip"};
+  return std::ranges::find(kSchemes, scheme) != kSchemes.end() || scheme.starts_with("compress.");
+}
+
 // What is left of the authority after the user's name, which only some readers know.
 Result<std::string_view> without_user(std::string_view authority) {
   const std::size_t at = authority.find('@');
   if (at == std::string_view::npos) {
     return authority;
   }
-  if (authority.find('@', at + 1) != std::string_view::npos || !is_userinfo(authority.substr(0, at))) {
+  const std::string_view user = authority.substr(0, at);
+  if (authority.find('@', at + 1) != std::string_view::npos || !is_userinfo(user) || hides_separator(user)) {
     return unclear("programs disagree where the user's name in it ends");
   }
   return authority.substr(at + 1);
@@ -195,8 +211,8 @@ Result<std::string> url_host(std::string_view url) {
   if (colon == std::string_view::npos || !plain || !url.substr(colon).starts_with("://")) {
     return unclear("it is no URL of the form scheme://host");
   }
-  if (text::lower_ascii(scheme) == "file") {
-    return unclear("a file URL has no host");
+  if (names_no_host(text::lower_ascii(scheme))) {
+    return unclear(text::lower_ascii(scheme) == "file" ? "a file URL has no host" : "URLs of its scheme have no host");
   }
   const std::string_view rest = url.substr(colon + 3);
   const std::size_t end = std::min(rest.find_first_of("/?#"), rest.size());

@@ -115,7 +115,7 @@ void read_hosts(Faults& faults, const yaml::Node& node, const std::string& what,
     const Result<std::string> host = egress::canonical_policy_host(wildcard ? written->substr(2) : *written);
     if (!host) {
       faults.add(item.position, text::cat(quote(*written), " in ", what, ": ", host.error().detail),
-                 "write a host name without scheme and port, *.SUFFIX, or an address");
+                 "write a host name without scheme and port, *.SUFFIX, or an address without brackets");
       continue;
     }
     out.hosts.push_back(wildcard ? text::cat("*.", *host) : *host);

@@ -86,6 +86,7 @@ TEST_CASE("a path within the folder is inside, in every honest spelling") {
                            "/data/out/caf\xC3\xA9",
                            "/data/out/a:b",
                            "out/a:b",
+                           "/data/out/[id]/page",
                            "/data/out/a$",
                            "/data/out/~",
                            "/data/../data/out/x"}) {
@@ -127,6 +128,10 @@ TEST_CASE("a spelling that servers read differently is unclear, and so never ins
                            "~root/x",
                            "~root",
                            "file:/data/out/a",
+                           "url:file:///etc/passwd",
+                           "[\"/etc/passwd\"]",
+                           "{\"path\":\"/etc/passwd\"}",
+                           "jar:file:/etc/passwd!/x",
                            "file:data/out",
                            "file://host/data/out/a",
                            "file:///data/out/a?x",

@@ -15,6 +15,7 @@ TEST_CASE("the host of a plain URL is found") {
   CHECK(host("HTTPS://API.Example.COM:8443") == "api.example.com");
   CHECK(host("https://api.example.com?x=http://y") == "api.example.com");
   CHECK(host("https://user:pass@api.example.com/") == "api.example.com");
+  CHECK(host("https://user:p%3Aass%20@api.example.com/") == "api.example.com");
   CHECK(host("https://good.example@evil.example/") == "evil.example");
   CHECK(host("https://xn--mnchen-3ya.example/") == "xn--mnchen-3ya.example");
   CHECK(host("http://127.0.0.1:80/") == "127.0.0.1");
@@ -36,6 +37,17 @@ TEST_CASE("what two URL readers could read differently has no host") {
                           "https:\\\\example.com",
                           "https://good.example\\@evil.example/",
                           "https://a@b@c/",
+                          "https://evil.example%2F@good.example/",
+                          "https://evil.example%5c@good.example/",
+                          "https://evil.example:80%3f@good.example/",
+                          "https://evil.example%23@good.example/",
+                          "https://x%40evil.example%252f@good.example/",
+                          "https://evil.example%252f@good.example/",
+                          "javascript://good.example/%0Aalert(1)",
+                          "JavaScript://good.example/",
+                          "data://good.example/x",
+                          "netdoc://good.example/etc/passwd",
+                          "compress.zlib://good.example/x",
                           "https://good.example#@evil.example/",
                           "https://good.example?@evil.example/",
                           "https://ex\tample.com/",
