@@ -50,7 +50,7 @@ bool any_text(const Value& value, const Test& test) {
 
 // ---- secrets ----
 
-constexpr std::array<std::string_view, 51> kPhrases = {"password",
+constexpr std::array<std::string_view, 53> kPhrases = {"password",
                                                        "passwords",
                                                        "passwd",
                                                        "passphrase",
@@ -84,7 +84,9 @@ constexpr std::array<std::string_view, 51> kPhrases = {"password",
                                                        "authenticator code",
                                                        "confirmation code",
                                                        "recovery code",
+                                                       "recovery codes",
                                                        "backup code",
+                                                       "backup codes",
                                                        "2fa",
                                                        "mfa",
                                                        "two factor code",
@@ -127,7 +129,7 @@ std::string words_of(std::string_view text) {
       }
       continue;
     }
-    const bool begins = upper(c) && i > 0 && alphanumeric(text[i - 1]) && !upper(text[i - 1]);
+    const bool begins = upper(c) && i > 0 && text[i - 1] >= 'a' && text[i - 1] <= 'z';  // not in "2FA"
     if (begins) {
       out += ' ';
     }

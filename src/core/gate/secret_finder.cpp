@@ -40,6 +40,18 @@ bool ends_escape(std::string_view before) {
   return size >= 6 && before[size - 6] == '\\' && before[size - 5] == 'u';
 }
 
+// Nor is a colour or its kin whose ESC is spelled out or lost: \u001b[31m, [0m.
+bool ends_sequence(std::string_view before) {
+  if (before.empty() || !fits(Letters::alphanumeric, before.back())) {
+    return false;
+  }
+  constexpr std::size_t kLongest = 32;
+  before.remove_suffix(1);
+  before = before.substr(before.size() - std::min(before.size(), kLongest));
+  const std::size_t last = before.find_last_not_of("0123456789;:?");
+  return last != std::string_view::npos && before[last] == '[';
+}
+
 // A place in a text, and what may begin there.
 struct Place {
   std::string_view text = {};
@@ -48,7 +60,8 @@ struct Place {
 
   std::string_view rest() const { return text.substr(at); }
   bool begins(Letters around) const {
-    return at == 0 || gap || !fits(around, text[at - 1]) || ends_escape(text.substr(0, at));
+    const std::string_view before = text.substr(0, at);
+    return at == 0 || gap || !fits(around, text[at - 1]) || ends_escape(before) || ends_sequence(before);
   }
 };
 

@@ -155,6 +155,11 @@ TEST_CASE("a secret is found however it is broken up, as far as nobody sees the 
   // A string inside of a string, an address.
   CHECK(redacted("{\\\"a\\\":\\n" + token + "\\n}") == "{\\\"a\\\":\\n[github_token removed]\\n}");
   CHECK(redacted("?a%3D" + token) == "?a%3D[github_token removed]");
+  // Behind a colour of which only the text is there.
+  CHECK(redacted("\\u001b[31m" + token + "\\u001b[0m") == "\\u001b[31m[github_token removed]\\u001b[0m");
+  CHECK(redacted("\\x1b[1;38:5:9m" + token) == "\\x1b[1;38:5:9m[github_token removed]");
+  CHECK(redacted("[m" + token) == "[m[github_token removed]");
+  CHECK(redacted("[xm" + token) == "[xm" + token);
   CHECK(redacted("second \"line\"") == "[secret]");
   CHECK(redacted("first line\\nsecond \\\"line\\\"") == "[secret]");
   // What is seen separates.
@@ -177,9 +182,11 @@ TEST_CASE("forms of tokens stay linear") {
 }
 
 TEST_CASE("lines that begin with our name are counted") {
-  for (const char* ours :
-       {"mcp-cordon: all is well", "  [MCP Cordon] x", "** mcp\u200b-cordon",
-        "\xd0\xbc\xd1\x81\xd1\x80-cordon:", "x\nmcp_cordon", "x\r\n> mcp-c0rd0n", "a\xe2\x80\xa8mcp-cordon"}) {
+  for (const char* ours : {"mcp-cordon: all is well", "  [MCP Cordon] x", "** mcp\u200b-cordon",
+                           "\xd0\xbc\xd1\x81\xd1\x80-cordon:", "x\nmcp_cordon", "x\r\n> mcp-c0rd0n",
+                           "a\xe2\x80\xa8mcp-cordon", "\U0001F17C\U0001F172\U0001F17F-cordon",
+                           "\U0001F1F2\U0001F1E8\U0001F1F5-cordon", "\U0001F15C\U0001F152\U0001F15F-cordon",
+                           "\u1D50\u1D9C\u1D56-cordon", "\u0271cp-cordon", "mcp-\u2102o\u211D\u2146o\u2115"}) {
     CAPTURE(ours);
     CHECK(lines_as_us(ours) == 1);
   }
