@@ -32,7 +32,13 @@ class Filter {
  public:
   Filter(const Results& policy, const SecretFinder& secrets) : policy_(policy), secrets_(secrets) {}
 
+  // Words of ours, which no treatment is for.
+  void leave_alone(const Value& value) { ours_ = value.raw().data(); }
+
   void walk(const Value& value, Place place) {
+    if (value.raw().data() == ours_) {
+      return;
+    }
     if (value.is(Kind::string)) {
       replace(value, treated(value));
     } else if (value.is(Kind::array)) {
@@ -174,6 +180,7 @@ class Filter {
   const SecretFinder& secrets_;
   Treated treated_ = {};
   std::vector<Edit> edits_ = {};
+  const char* ours_ = nullptr;
 };
 
 void mark(json::Writer& w, std::string_view name, std::string_view action, std::size_t count) {
@@ -219,6 +226,10 @@ Treated treat_content(const json::Document& message, const Results& policy, cons
   Filter filter(policy, secrets);
   for (const std::string_view part : {"result", "error", "params"}) {
     if (const Value value = message.root().find(part)) {
+      // What stands in a task for the answer of the call; what servers write under our prefix was taken out before.
+      if (const Value payload = value.find("result"); payload.find("_meta").find("dev.mcp-cordon/refusal")) {
+        filter.leave_alone(payload);
+      }
       filter.walk(value, Place::protocol);
     }
   }
