@@ -255,6 +255,7 @@ gate::SessionConfig RunCase::session_config(const std::optional<Error>& failure)
   config.can_approve = approvals_.has_value();
   if (loaded_) {
     config.policy = loaded_->policy;
+    config.spelled = text::printable(spelled_name(*loaded_));
   }
   if (failure) {
     config.launch_failure = failure;

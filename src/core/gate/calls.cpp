@@ -97,7 +97,7 @@ std::string Session::Impl::explain_hint(std::string_view tool) const {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
            c == '.';
   });
-  return text::cat("; mcp-cordon explain ", config_.policy.server, ' ', plain && !tool.starts_with('-') ? tool : "TOOL",
+  return text::cat("; mcp-cordon explain ", config_.spelled, ' ', plain && !tool.starts_with('-') ? tool : "TOOL",
                    " says more");
 }
 
@@ -128,13 +128,13 @@ void Session::Impl::decide_call(Message message) {
   if (tool->refusal == Errc::tool_not_reviewed) {
     notice_once(text::cat("a call to '", text::printable(name, 100),
                           "', which nobody has reviewed, was refused; to look at it: mcp-cordon review ",
-                          config_.policy.server));
+                          config_.spelled));
     unknown("not in the snapshot");
     return;
   }
   if (tool->refusal) {
     notice_once(text::cat("a call to '", text::printable(name, 100), "' was refused: its definition is not the one ",
-                          "that was reviewed; to look at it: mcp-cordon diff ", config_.policy.server));
+                          "that was reviewed; to look at it: mcp-cordon diff ", config_.spelled));
     refuse_call(message, *tool->refusal, "drift.changed",
                 "the definition of this tool is not the one a person reviewed");
     return;

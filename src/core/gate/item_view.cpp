@@ -113,7 +113,7 @@ void ItemListView::add(ItemView view, std::string_view definition, std::string_v
       view.verdict = policy::evaluate_prompt(*policy_);
       break;
     case ListKind::templates:
-      view.verdict = {policy_->resources.templates, {}, policy_->resources.templates_position};
+      view.verdict = policy::evaluate_templates(*policy_);
       break;
     case ListKind::resources:
     case ListKind::tools:

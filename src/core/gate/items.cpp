@@ -84,8 +84,12 @@ void Session::Impl::refuse_item(const Message& message, ListKind kind, std::stri
                                refusal.code));
     return;
   }
-  notice_once(text::cat(message.method, " of '", text::printable(key, 100), "' was refused by ", refusal.because,
-                        "; to look at it: mcp-cordon diff ", config_.policy.server));
+  // A difference can be looked at; a line of the policy is named.
+  const std::string hint = refusal.code == Errc::tool_blocked
+                               ? std::string()
+                               : text::cat("; to look at it: mcp-cordon diff ", config_.spelled);
+  notice_once(
+      text::cat(message.method, " of '", text::printable(key, 100), "' was refused by ", refusal.because, hint));
   to_client(wire::error_line(*message.id, refusal.code,
                              text::cat(refusal.detail, ". Only a person can change this, outside of this session.")));
 }

@@ -246,7 +246,7 @@ void Session::Impl::note_drift(const std::vector<DriftNote>& notes) {
   }
   if (added + changed > 0) {
     notice_once(text::cat("the server differs from what was reviewed: ", changed, " changed, ", added, " added, ",
-                          removed, " gone; to look at it: mcp-cordon diff ", config_.policy.server));
+                          removed, " gone; to look at it: mcp-cordon diff ", config_.spelled));
   }
 }
 

@@ -33,6 +33,7 @@ Session::Impl::Impl(SessionConfig config)
       server_lines_(limits_.max_bytes),
       confirmations_(config_.policy.tools.confirm.remember) {
   CORDON_ASSERT(config_.snapshot || config_.launch_failure || config_.policy.catalog.missing == policy::Missing::flag);
+  config_.spelled = config_.spelled.empty() ? config_.policy.server : std::move(config_.spelled);
   if (config_.snapshot && !config_.snapshot->variables.empty()) {
     variables_.emplace(config_.policy.catalog, config_.known_values, *config_.snapshot);
   }

@@ -30,9 +30,10 @@ struct SessionConfig {
   std::optional<Error> launch_failure = {};
   // JSON object for _meta "dev.mcp-cordon/facts" of the initialize and discover results.
   std::string facts = "{}";
-  std::string session_id = {};                           // random, names this launch in audit and in own request ids
-  MacKey argument_key = {};                              // per installation, for digests of arguments in audit
-  std::string version = {};                              // of mcp-cordon
+  std::string session_id = {};  // random, names this launch in audit and in own request ids
+  MacKey argument_key = {};     // per installation, for digests of arguments in audit
+  std::string version = {};     // of mcp-cordon
+  std::string spelled = {};     // how a person names the policy to a command: NAME or --policy FILE
   std::map<std::string, std::string> known_values = {};  // of catalog.variables, as far as the launch tells them
   bool read_only = false;                                // run --read-only: only calls of reviewed effect `read` pass
   policy::ServerView view = {};           // for `within`; without its `files` no path passes such a condition

@@ -33,9 +33,10 @@ std::string rule_place(const Tools& tools, std::size_t rule);
 // "policy.yaml:40:7", or "default" for what the file does not say.
 std::string place_in(const Tools& tools, Position position);
 
-// What the policy says of prompts, and of one resource: its rules first, then `templates` for a URI that only a
-// reviewed template names, else `default`. The pin judges before these.
+// What the policy says of prompts, of templates, and of one resource: its rules first, then `templates` for a URI that
+// only a reviewed template names, else `default`. The pin judges before these.
 Verdict evaluate_prompt(const Policy& policy);
+Verdict evaluate_templates(const Policy& policy);
 enum class ResourceOrigin : std::uint8_t { listed, by_template };
 Verdict evaluate_resource(const Policy& policy, std::string_view uri, ResourceOrigin origin);
 

@@ -72,6 +72,10 @@ Verdict evaluate_prompt(const Policy& policy) {
   return by_word(policy, "prompts.default", policy.prompts.standard, policy.prompts.position);
 }
 
+Verdict evaluate_templates(const Policy& policy) {
+  return by_word(policy, "resources.templates", policy.resources.templates, policy.resources.templates_position);
+}
+
 Verdict evaluate_resource(const Policy& policy, std::string_view uri, ResourceOrigin origin) {
   const Resources& resources = policy.resources;
   // A glob says nothing about a URI that its reader may take for another one; only a word for all of them does.
@@ -88,7 +92,7 @@ Verdict evaluate_resource(const Policy& policy, std::string_view uri, ResourceOr
     }
   }
   return origin == ResourceOrigin::by_template
-             ? by_word(policy, "resources.templates", resources.templates, resources.templates_position)
+             ? evaluate_templates(policy)
              : by_word(policy, "resources.default", resources.standard, resources.position);
 }
 

@@ -64,6 +64,7 @@ class Player {
   const std::string& list() const { return list_; }
   const std::vector<std::string>& records() const { return records_; }
   const std::vector<std::string>& overheard() const { return overheard_; }
+  const std::string& notices() const { return notices_; }
   Session& session() { return session_; }
 
  private:
@@ -76,6 +77,8 @@ class Player {
         records_.push_back(record->body);
       } else if (const auto* said = std::get_if<Overheard>(&action)) {
         overheard_.push_back(said->text);
+      } else if (const auto* notice = std::get_if<Notice>(&action)) {
+        notices_ += notice->text + '\n';
       }
     }
     return lines;
@@ -85,9 +88,25 @@ class Player {
   std::string list_;
   std::vector<std::string> records_;
   std::vector<std::string> overheard_;
+  std::string notices_;
 };
 
 }  // namespace
+
+TEST_CASE("what a person is told to type names the policy as it was named to us") {
+  constexpr std::string_view kCall = R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t10000"}})";
+  SessionConfig by_path = config(1, 1);
+  by_path.policy.server = "fake";
+  by_path.policy.tools.effects[policy::Effect::read] = policy::Action::block;
+  SessionConfig by_server = by_path;
+  by_path.spelled = "--policy /p/other.yaml";
+  Player player(std::move(by_path), 1, 1);
+  player.client(std::string(kCall));
+  CHECK(player.notices().find("; mcp-cordon explain --policy /p/other.yaml t10000 says more") != std::string::npos);
+  Player embedded(std::move(by_server), 1, 1);
+  embedded.client(std::string(kCall));
+  CHECK(embedded.notices().find("; mcp-cordon explain fake t10000 says more") != std::string::npos);
+}
 
 TEST_CASE("a list longer than a line is given in pages of our own") {
   SessionConfig long_list = config(40, 500);
