@@ -265,9 +265,26 @@ Finding Condition::judge(const json::Value& value, const ServerView& view) const
   return wants_string() ? string(value, view) : holds();
 }
 
+// Each path is looked up where the server's files are, and the session waits for it.
+bool Condition::names_too_many_paths(const std::vector<ArgumentPointer::Place>& places) const {
+  constexpr std::size_t kMostPaths = 1'000;
+  constexpr std::size_t kMostBytes = 100'000;
+  std::size_t bytes = 0;
+  for (const ArgumentPointer::Place& place : places) {
+    bytes += place.value ? place.value.raw().size() : 0;
+  }
+  return !text_.within.empty() && places.size() > 1 && (places.size() > kMostPaths || bytes > kMostBytes);
+}
+
 Finding Condition::check(const json::Value& arguments, const ServerView& view) const {
   std::vector<Finding> all;
-  for (const ArgumentPointer::Place& place : pointer_.places(arguments)) {
+  const std::vector<ArgumentPointer::Place> places = pointer_.places(arguments);
+  if (names_too_many_paths(places)) {
+    Finding found = unclear("names more paths than are looked up for one call");
+    found.pointer = text_.pointer;
+    return found;
+  }
+  for (const ArgumentPointer::Place& place : places) {
     Finding found;
     if (place.wrong_kind) {
       found = unclear("stands below something that has no members");
@@ -279,6 +296,9 @@ Finding Condition::check(const json::Value& arguments, const ServerView& view) c
     }
     found.pointer = place.pointer;
     all.push_back(std::move(found));
+    if (all.back().outcome == Outcome::unclear) {
+      break;  // the first that is unclear decides
+    }
   }
   return together(std::move(all));
 }

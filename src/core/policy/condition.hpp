@@ -51,6 +51,7 @@ class Condition {
     Regex loose;
   };
   Condition() = default;
+  bool names_too_many_paths(const std::vector<ArgumentPointer::Place>& places) const;
   Finding judge(const json::Value& value, const ServerView& view) const;
   Finding one_of(const json::Value& value) const;
   Finding number(const json::Value& value) const;

@@ -41,6 +41,23 @@ TEST_CASE("an absent argument fails, unless it is optional") {
   CHECK(outcome({.pointer = "/a/*", .max_length = 3}, R"({"a":[]})") == F);
 }
 
+TEST_CASE("more paths than can be looked up while somebody waits are unclear") {
+  const ArgumentCondition inside{.pointer = "/p/*", .within = {"/data"}};
+  const auto paths = [](std::size_t count, const std::string& path) {
+    std::string list;
+    for (std::size_t i = 0; i < count; ++i) {
+      list += (i == 0 ? "\"" : ",\"") + path + '"';
+    }
+    return R"({"p":[)" + list + "]}";
+  };
+  CHECK(outcome(inside, paths(1'000, "/data/a")) == H);
+  CHECK(outcome(inside, paths(1'001, "/data/a")) == U);
+  CHECK(check(inside, paths(1'001, "/data/a")).pointer == "/p/*");
+  CHECK(outcome(inside, paths(50, "/data/" + std::string(3'000, 'a'))) == U);
+  CHECK(outcome({.pointer = "/p/*", .max_length = 9}, paths(2'000, "/data/a")) == H);
+  CHECK(outcome({.pointer = "/p", .within = {"/data"}}, R"({"p":"/data/)" + std::string(4'000, 'a') + R"("})") == H);
+}
+
 TEST_CASE("a forbidden argument must not be given, be it null") {
   CHECK(outcome({.pointer = "/a", .forbid = true}, "{}") == H);
   CHECK(outcome({.pointer = "/a", .forbid = true}, R"({"a":null})") == F);
