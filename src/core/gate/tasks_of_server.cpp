@@ -133,8 +133,7 @@ void Session::Impl::on_new_task(Message message, const Outstanding& request) {
   if (immediate && !with_text) {
     result = wire::with_meta(parse_own(result).root(), "dev.mcp-cordon/left_out", "1");
   }
-  to_client(
-      treated_line(parse_own(wire::result_line(*message.id, result)), message.id, request.tool, request.flagged));
+  to_client(treated_line(parse_own(wire::result_line(*message.id, result)), message.id, request.tool, request.flagged));
 }
 
 // What the server says of a task that is known: how far it is, and how long it is kept.

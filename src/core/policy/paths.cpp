@@ -76,6 +76,9 @@ std::string_view blemish(std::string_view text) {
     }
     i += point.length;
   }
+  if (text.front() == '-') {
+    return "it begins with -, which programs that a server calls take for an option; ./- is a file";
+  }
   if ((text.front() == '[' || text.front() == '{') && text.find('"') != std::string_view::npos) {
     return "it looks like JSON, out of which servers read a list or an object";
   }
