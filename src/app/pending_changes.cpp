@@ -136,6 +136,14 @@ Result<UniqueFd> take_lock(const Caller& caller) {
   return lock ? Result<UniqueFd>(std::move(lock)) : fail(Errc::file_unreadable, errno_text("lock", errno), path);
 }
 
+// Every command may be the one that completes, so that it is told here, and not by each of them.
+void say_completed(const std::string& policy) {
+  const std::string line =
+      text::cat("mcp-cordon: an update, rollback or installation that was cut off is now complete: ",
+                text::printable(policy, 1000), " with its record and snapshot\n");
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
 Status put_back(const std::vector<Pending>& list, const std::vector<std::optional<std::string>>& before,
                 std::size_t count) {
   Status out;
@@ -221,6 +229,7 @@ Status complete_changes(const Caller& caller, const std::string& policy) {
     }
   }
   ::unlink(path.c_str());
+  say_completed(policy);
   return {};
 }
 
