@@ -17,6 +17,7 @@
 #include "app/package_launch.hpp"
 #include "app/package_store.hpp"
 #include "app/package_tree.hpp"
+#include "app/package_users.hpp"
 #include "base/hash.hpp"
 #include "core/policy/source.hpp"
 #include "formats/policy_yaml.hpp"
@@ -126,11 +127,34 @@ TEST_CASE("every change of an installed file is noticed") {
   }
   SUBCASE("a new file") { write(world.in_tree("dist/preload.js"), "x"); }
   SUBCASE("a missing file") { fs::remove(world.in_tree("tool")); }
+  SUBCASE("others may write") {
+    ::chmod(script.c_str(), 0664);
+    CHECK(refused(TreeCheck::quick) == "file_untrusted");
+    ::chmod(script.c_str(), 0444);
+    CHECK(refused(TreeCheck::full).empty());
+    ::chmod(world.in_tree("dist").c_str(), 0777);
+    CHECK(refused(TreeCheck::full) == "file_untrusted");
+    ::chmod(world.in_tree("dist").c_str(), 0755);
+    ::chmod(script.c_str(), 0555);
+  }
   SUBCASE("a right to execute") { ::chmod(script.c_str(), 0555); }
   CHECK(refused(TreeCheck::quick) == "launch_changed");
   CHECK(refused(TreeCheck::full) == "launch_changed");
   world.install();
   CHECK(refused(TreeCheck::quick).empty());
+}
+
+TEST_CASE("who else uses a package is known after it was installed again") {
+  World world;
+  REQUIRE(add_package_user(world.caller, world.record, "/one/p.lock.json", "/one/p.yaml"));
+  fs::remove(world.in_tree("tool"));
+  world.install();
+  REQUIRE(add_package_user(world.caller, world.record, "/two/p.lock.json", "/two/p.yaml"));
+  const auto users = package_users(store_place(world.caller, world.record).folder);
+  REQUIRE(users);
+  REQUIRE(users->has_value());
+  REQUIRE((*users)->size() == 2);
+  CHECK((*users)->front().record == "/one/p.lock.json");
 }
 
 TEST_CASE("a copied store is read once and then believed") {
@@ -214,6 +238,27 @@ TEST_CASE("a script is started by the interpreter that its first line names") {
   const auto missing = package_program(world.caller, world.record, {"other"});
   REQUIRE_FALSE(missing);
   CHECK(missing.error().remedy == "it has: run, tool");
+}
+
+TEST_CASE("a store behind a symlink is shown at its real path") {
+  World world;
+  fs::rename(world.caller.data_home, world.temp.path() + "/elsewhere");
+  fs::create_directory_symlink(world.temp.path() + "/elsewhere", world.caller.data_home);
+  write(world.temp.path() + "/bin/node", "");
+  ::chmod((world.temp.path() + "/bin/node").c_str(), 0755);
+  const auto program = package_program(world.caller, world.record, {"run"});
+  REQUIRE(program);
+  CHECK(program->tree.starts_with(world.temp.path() + "/elsewhere/"));
+  CHECK(program->argv.back().starts_with(program->tree + "/"));
+  CHECK(program->folders.front().starts_with(program->tree + "/"));
+}
+
+TEST_CASE("who names users is not waited for") {
+  const World world;
+  const std::string users = store_place(world.caller, world.record).users;
+  REQUIRE(::mkfifo(users.c_str(), 0600) == 0);
+  CHECK_FALSE(add_package_user(world.caller, world.record, "/p.lock.json", "/p.yaml"));
+  CHECK_FALSE(package_users(store_place(world.caller, world.record).folder));
 }
 
 TEST_CASE("a package does not choose a program among the user's own files") {
@@ -300,6 +345,13 @@ TEST_CASE("npm asks the registries of the user's settings and no other host") {
   }
 }
 
+TEST_CASE("who waits before taking what is new waits in the sandbox, too") {
+  const auto client = npm_client_of({{"min-release-age", "3"}, {"before", "2026-01-01"}});
+  REQUIRE(client);
+  CHECK(has(client->environment, "npm_config_min_release_age=3"));
+  CHECK(has(client->environment, "npm_config_before=2026-01-01"));
+}
+
 TEST_CASE("behind a proxy only the proxy is reached") {
   const auto client = npm_client_of({{"https-proxy", "http://me:pw@proxy.test:3128"}, {"registry", "https://r.test/"}});
   REQUIRE(client);
@@ -364,6 +416,10 @@ TEST_CASE("an npx command stands for the same launch as its source") {
                                              {"npx", "-y", "github:a/b"},
                                              {"npx", "--registry=https://x.test", "pkg"},
                                              {"npx", "-p", "a", "-p", "b", "srv"},
+                                             {"npm", "--registry=https://x.test", "exec", "pkg"},
+                                             {"npm", "--prefix", "/x", "exec", "pkg"},
+                                             {"env", "npm_config_registry=https://x.test", "npx", "pkg"},
+                                             {"env", "PATH=/x", "npx", "pkg"},
                                              {"uvx", "--index", "https://x.test", "pkg"},
                                              {"uvx", "--with", "other", "pkg"},
                                              {"uvx", "--python", "3.12", "pkg"},
@@ -375,6 +431,40 @@ TEST_CASE("an npx command stands for the same launch as its source") {
   }
 }
 
+TEST_CASE("words of a runner that only say how it talks do not keep a package from being named") {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"npx", "--loglevel=error", "-y", "pkg", "a"},
+                                             {"npx", "--loglevel", "error", "pkg", "a"},
+                                             {"npx", "-y", "--no-audit", "--verbose", "pkg", "a"},
+                                             {"npx", "--cache", "/tmp/x", "pkg", "a"},
+                                             {"pnpm", "--silent", "dlx", "pkg", "a"}}) {
+    CAPTURE(command[1]);
+    const auto meant = package_command(command);
+    REQUIRE(meant);
+    CHECK(policy::spelled(meant->source) == "pkg");
+    CHECK(meant->command == std::vector<std::string>{"pkg", "a"});
+  }
+  const auto named = package_command({"pnpm", "--package=@a/pkg@1.0.0", "dlx", "srv"});
+  REQUIRE(named);
+  CHECK(policy::spelled(named->source) == "@a/pkg@1.0.0");
+  CHECK(named->command == std::vector<std::string>{"srv"});
+  CHECK(package_command({"npx", "--registry", "https://x.test", "pkg"}).error().detail.contains("--registry"));
+  CHECK(package_command({"npx", "-p", "a", "-p", "b", "srv"}).error().detail.contains("names b beside a"));
+}
+
+TEST_CASE("what the command sets is a part of the launch") {
+  policy::Launch launch;
+  launch.source = policy::Source{.package = "pkg", .version = "1.2.3"};
+  launch.command = {"pkg"};
+  const std::vector<std::string> command = {"env", "MODE=x", "npx", "-y", "pkg"};
+  CHECK(package_command(command)->set == std::vector<std::pair<std::string, std::string>>{{"MODE", "x"}});
+  CHECK_FALSE(means_launch(command, launch));
+  launch.set = {{"MODE", "y"}};
+  CHECK_FALSE(means_launch(command, launch));
+  launch.set = {{"MODE", "x"}};
+  CHECK(means_launch(command, launch));
+}
+
 TEST_CASE("a client's npx command means the policy that was made of it, in any version it leaves open") {
   policy::Launch launch;
   launch.source = policy::Source{.package = "@a/pkg", .version = "1.2.3"};
@@ -382,7 +472,10 @@ TEST_CASE("a client's npx command means the policy that was made of it, in any v
   CHECK(means_launch({"npx", "-y", "@a/pkg", "/data"}, launch));
   CHECK(means_launch({"npx", "-y", "@a/pkg@latest", "/data"}, launch));
   CHECK(means_launch({"npx", "-y", "@a/pkg@1.2.3", "/data"}, launch));
-  CHECK_FALSE(means_launch({"npx", "-y", "@a/pkg@1.2.4", "/data"}, launch));
+  CHECK(means_launch({"npx", "-y", "@a/pkg@v1.2.3", "/data"}, launch));
+  for (const char* other : {"@a/pkg@1.2.4", "@a/pkg@v1.2.4", "@a/pkg@=1.2.4"}) {
+    CHECK_FALSE(means_launch({"npx", "-y", other, "/data"}, launch));
+  }
   CHECK_FALSE(means_launch({"npx", "-y", "@a/other", "/data"}, launch));
   CHECK_FALSE(means_launch({"npx", "-y", "@a/pkg", "/etc"}, launch));
   CHECK_FALSE(means_launch({"npx", "-y", "@a/pkg"}, launch));

@@ -311,6 +311,9 @@ else await test('an update or rollback that is cut off at any step is completed 
   let steps = 0;
   for (;; ++steps) {
     const end = await diesAt(steps, ...update);
+    if (end === 'killed' && steps !== 0) {
+      assert.match(fine(await world.cordon('facts', '--policy', world.policy)).text, /cut off is now complete: .*s\.yaml/);
+    }
     // Before all is written down, nothing happened.
     assert.deepEqual(await world.tools(), end === 'killed' && steps === 0 ? ['one'] : ['one', 'two'], `step ${steps}: ${end}`);
     assert.deepEqual(left(), []);
