@@ -100,6 +100,12 @@ std::optional<Pending> read_one(const json::Value& value) {
   return out;
 }
 
+// A policy, a record, a snapshot or its signature: nothing else ever changes so.
+bool is_ours(const std::string& text) {
+  return text.starts_with("-----BEGIN SSH SIGNATURE-----") ||
+         (text.starts_with('{') && text.find("\n  \"format\": \"mcp-cordon.") != std::string::npos);
+}
+
 Result<std::vector<Pending>> read_all(const std::string& content, const std::string& path, const std::string& policy) {
   const Result<json::Document> document = json::read(content, {.max_bytes = kMaxBytes, .max_depth = 8});
   const auto broken = [&] { return fail(Errc::launch_failed, "is no list of changes", path, std::string(kRemedy)); };
@@ -214,6 +220,14 @@ Status complete_changes(const Caller& caller, const std::string& policy) {
     const Result<std::optional<std::string>> now = text_of(one.change.path);
     if (!now) {
       return std::unexpected(now.error());
+    }
+    const auto fits = [&](const std::optional<std::string>& text) {
+      return one.change.path == policy || !text || is_ours(*text);
+    };
+    if (!fits(one.change.text) || !fits(*now)) {
+      return fail(Errc::launch_failed,
+                  text::cat("would change ", text::printable(one.change.path, 1000), ", which is none of our files"),
+                  path, std::string(kRemedy));
     }
     const std::string digest = digest_of(*now);
     if (digest != one.before && digest != digest_of(one.change.text)) {
