@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Registry, serverFiles } from './registry.mjs';
 import { World, fine, finish, needsSandbox, options, refused, run } from './world.mjs';
@@ -298,6 +298,9 @@ await test('a policy that shares a package keeps it when another one mends it an
   rmSync(other);
   assert.match(fine(await world.cordon('prune', '--yes')).text, /0 of 1 can be removed/);
   assert.deepEqual(await world.tools(), ['one']);
+  // Nobody can find a folder that was moved, but whoever is asked is told.
+  renameSync(path.join(world.folder, 's.lock.json'), path.join(world.folder, 'moved.lock.json'));
+  assert.match(fine(await world.cordon('prune', '--dry-run')).text, /s\.lock\.json, which did, is gone or was moved/);
 });
 
 await test('a command that sets a variable for the package is the policy that sets it', async (world) => {
