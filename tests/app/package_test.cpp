@@ -271,7 +271,7 @@ TEST_CASE("a package does not choose a program among the user's own files") {
   write(script, "#!" + own + "\n");
   const auto none = package_program(world.caller, world.record, {"run"});
   REQUIRE_FALSE(none);
-  CHECK(none.error().detail == "there is no program 'tool' in PATH");
+  CHECK(none.error().detail == "the package's program is run by 'tool': there is no program 'tool' in PATH");
   write(script, "#!/usr/.." + own + "\n");
   CHECK_FALSE(package_program(world.caller, world.record, {"run"}));
   write(script, "#!/bin/sh\n");
