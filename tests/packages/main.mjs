@@ -281,6 +281,23 @@ await test('an update counts once it is accepted, and a rollback goes back', asy
   await registry.start();
 });
 
+await test('a review that an update overtook writes nothing', async (world, registry) => {
+  const sign = path.join(world.folder, 'sign');
+  mkdirSync(sign);
+  const waits = `console.error('waiting'); while (!require('node:fs').existsSync('${sign}/go')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);`;
+  registry.publish({ name: 'srv', version: '6.0.0', bin: 'index.js' }, serverFiles(['one'], waits));
+  registry.publish({ name: 'srv', version: '7.0.0', bin: 'index.js' }, serverFiles(['one', 'two']));
+  world.write('{npm: "srv@6.0.0"}', `isolation: {filesystem: {runtime: [node], read: ["${sign}"]}}\n`);
+  fine(await world.install());
+  const slow = world.start('review', '--policy', world.policy, '--accept-all', '--reviewer', 't');
+  slow.stdin.end();
+  await new Promise((resolve) => { slow.stderr.on('data', () => slow.text.includes('waiting') && resolve()); slow.done.then(resolve); });
+  fine(await world.cordon('update', '--policy', world.policy, '7.0.0', '--accept-all', '--reviewer', 't'));
+  writeFileSync(path.join(sign, 'go'), '');
+  refused(await slow.done, 'another package counts now than was reviewed');
+  assert.deepEqual(await world.tools(), ['one', 'two']);
+});
+
 await test('a rollback without an update says so', async (world) => {
   world.write('{npm: "srv@1.0.0"}');
   fine(await world.review());
