@@ -6,8 +6,11 @@
 #include <span>
 #include <string_view>
 
+#include "app/npm_client.hpp"
 #include "app/paths.hpp"
+#include "app/pypi_client.hpp"
 #include "base/text.hpp"
+#include "clients/command_shape.hpp"
 #include "core/policy/pypi_name.hpp"
 
 namespace cordon::app {
@@ -49,6 +52,11 @@ constexpr auto kStayHome = std::to_array<std::string_view>({"--offline", "--no-i
 constexpr auto kWithValue = std::to_array<std::string_view>(
     {"-p", "--package", "-c", "--call", "--from", "--with", "--python", "--spec", "--directory", "--project", "-C",
      "--prefix", "--index-url", "--registry", "-w", "--workspace"});
+
+// Programs that start another one, as they are used in clients' configs.
+constexpr auto kStarters = std::to_array<std::string_view>(
+    {"env",      "timeout",  "nice", "ionice", "nohup", "setsid", "stdbuf",   "time",   "chrt",    "taskset",
+     "unbuffer", "xvfb-run", "mise", "asdf",   "volta", "fnm",    "corepack", "dotenv", "dotenvx", "mcp-proxy"});
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
@@ -99,9 +107,9 @@ std::string policy_name(Kind kind, std::string_view package) {
 
 std::string remedy_for(const Tool& tool, std::string_view package) {
   const std::string name = policy_name(tool.kind, package);
-  const std::string install =
-      text::cat("let launch.source name it, {", tool.kind == Kind::npm ? "npm" : "pypi", ": \"", name,
-                "\"}, and launch.command its program and arguments, [BIN, …]; mcp-cordon install then fetches it once");
+  const std::string install = text::cat(
+      "let launch.source name it, {", tool.kind == Kind::npm ? "npm" : "pypi", ": \"", name,
+      "\"}, and launch.command its program and arguments, [BIN, ...]; mcp-cordon install then fetches it once");
   return tool.offline.empty() ? install
                               : text::cat(install, "; or add ", tool.offline,
                                           " and name in launch.cwd the folder where it is installed");
@@ -123,6 +131,7 @@ std::optional<Fetch> fetch_by(std::string_view program, std::span<const std::str
     }
     const std::string_view script = program.ends_with("-cli.js") ? program.substr(0, 3) : program;
     Fetch out;
+    out.python = tool.kind == Kind::python;
     out.tool = text::cat(script, leading > 0 ? " " : "", tool.first, leading > 1 ? " " : "", tool.second);
     out.package = words.plain.size() > leading ? text::printable(words.plain[leading], 200) : std::string();
     out.remedy = remedy_for(tool, out.package);
@@ -131,12 +140,8 @@ std::optional<Fetch> fetch_by(std::string_view program, std::span<const std::str
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<Fetch> fetches(const std::vector<std::string>& command, const std::string& executable) {
-  if (command.empty()) {
-    return std::nullopt;
-  }
+// The command as it stands, and not what it hands on to.
+std::optional<Fetch> fetch_of(const std::vector<std::string>& command, const std::string& executable) {
   const std::span<const std::string> arguments = std::span(command).subspan(1);
   for (const std::string& name : {file_name_of(command.front()), file_name_of(executable)}) {
     if (auto found = fetch_by(name, arguments)) {
@@ -152,6 +157,78 @@ std::optional<Fetch> fetches(const std::vector<std::string>& command, const std:
     }
   }
   return std::nullopt;
+}
+
+// Behind the options of a program that starts another one: `timeout 60 npx -y x`.
+std::optional<Fetch> fetch_behind(const std::vector<std::string>& command) {
+  if (!is_one_of(file_name_of(command.front()), kStarters)) {
+    return std::nullopt;
+  }
+  for (auto word = command.begin() + 1; word != command.end(); ++word) {
+    if (std::ranges::find(kTools, file_name_of(*word), &Tool::program) != kTools.end()) {
+      return fetch_of({word, command.end()}, "");
+    }
+  }
+  return std::nullopt;
+}
+
+// Among the commands of a shell script: `cd /x && exec npx -y x "$@"`.
+std::optional<Fetch> fetch_in_script(std::string script) {
+  for (char& c : script) {
+    c = std::string_view(";&|(){}\n").contains(c) ? '\n' : c;
+  }
+  for (const std::string_view line : text::split(script, '\n')) {
+    std::vector<std::string> words;
+    for (const std::string_view word : text::split(line, ' ')) {
+      const bool leads_in = words.empty() && (word == "exec" || word.find('=') != std::string_view::npos);
+      if (!word.empty() && !leads_in) {
+        words.emplace_back(word);
+      }
+    }
+    std::optional<Fetch> found = words.empty() ? std::nullopt : fetch_of(words, "");
+    found = found || words.empty() ? found : fetch_behind(words);
+    if (found) {
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Fetch> fetches(const std::vector<std::string>& command, const std::string& executable) {
+  if (command.empty()) {
+    return std::nullopt;
+  }
+  if (auto found = fetch_of(command, executable)) {
+    return found;
+  }
+  const std::vector<std::string> inner = clients::innermost(command);
+  auto found = inner.empty() || inner == command ? std::nullopt : fetch_of(inner, "");
+  found = found || inner.empty() ? found : fetch_behind(inner);
+  if (const auto script = clients::shell_script(inner); script && !found) {
+    return fetch_in_script(*script);
+  }
+  return found;
+}
+
+bool reaches_registry(const Caller& caller, const Fetch& fetch, const egress::Rules& network) {
+  egress::Rules wanted;
+  if (fetch.python) {
+    const Result<PypiClient> client = pypi_client(caller);
+    wanted = client ? client->network : egress::Rules();
+  } else {
+    const Result<NpmClient> client = npm_client(caller);
+    wanted = client ? client->network : egress::Rules();
+  }
+  const auto allows = [](const egress::Rule& rule, const egress::Rule& host) {
+    const bool named =
+        rule.kind == egress::HostKind::wildcard ? host.host.ends_with("." + rule.host) : host.host == rule.host;
+    return named && std::ranges::includes(rule.ports, host.ports);
+  };
+  return std::ranges::any_of(wanted.allow, [&](const egress::Rule& host) {
+    return std::ranges::any_of(network.allow, [&](const egress::Rule& rule) { return allows(rule, host); });
+  });
 }
 
 }  // namespace cordon::app

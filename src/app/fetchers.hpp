@@ -7,16 +7,24 @@
 #include <string>
 #include <vector>
 
+#include "app/caller.hpp"
+#include "egress/plan.hpp"
+
 namespace cordon::app {
 
 struct Fetch {
   std::string tool = {};     // "npx", "uv run"
   std::string package = {};  // as written; empty when there is none
   std::string remedy = {};   // the way out
+  bool python = false;       // from PyPI, and not from npm's registry
 };
 
 // Nothing when the command fetches nothing, or is told not to (`--offline`, `--no-install`, …). `executable`: the file
 // that argv[0] leads to, since a command may name npx by another name, or be node with npm's own script.
+// Looks through shells and programs that start another one.
 std::optional<Fetch> fetches(const std::vector<std::string>& command, const std::string& executable);
+
+// May it reach a registry that the user's own npm, uv or pip would ask?
+bool reaches_registry(const Caller& caller, const Fetch& fetch, const egress::Rules& network);
 
 }  // namespace cordon::app

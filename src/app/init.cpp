@@ -54,6 +54,9 @@ std::vector<clients::NamedPath> named_paths(const Caller& caller, const clients:
         candidates.emplace_back(name);
       }
     }
+    for (const auto& [name, value] : starter.set) {
+      candidates.push_back(value);
+    }
   }
   bool script = !words.empty() && is_interpreter(clients::program_name(words.front()));
   std::vector<clients::NamedPath> out;
@@ -131,8 +134,19 @@ std::string shipped_text(const Caller& caller, std::string_view name) {
 }
 
 // The package that a policy can name in place of the command. What a client fills in first is not known here.
-std::optional<PackageCommand> stands_for(const std::vector<std::string>& command) {
-  return std::ranges::any_of(command, clients::has_placeholder) ? std::nullopt : package_command(command);
+Result<PackageCommand> stands_for(const std::vector<std::string>& command) {
+  return std::ranges::any_of(command, clients::has_placeholder)
+             ? fail(Errc::policy_invalid, "the client fills in a part of it", "the command")
+             : package_command(command);
+}
+
+// A value in the command, which the policy takes over as it stands there.
+void warn_of_secret(const std::string& name, std::string_view instead, std::vector<std::string>& out) {
+  if (clients::names_secret(name)) {
+    out.push_back(text::cat(text::printable(name, 80),
+                            " stands in clear in the command, and then in the policy: give it to the client's env, ",
+                            instead, ", and name it in launch.environment.secrets"));
+  }
 }
 
 // A file by its look, named from a working directory that the server will not have.
@@ -156,18 +170,20 @@ std::vector<std::string> command_warnings(const InitRequest& request) {
   }
   const auto package = clients::detect(request.command);
   const std::optional<ImageCommand> image = image_of(request.command, out);
+  const Result<PackageCommand> stands = stands_for(request.command);
   if (image) {
     for (const sandbox::ContainerVariable& variable : image->asked.variables) {
-      if (variable.value && clients::names_secret(variable.name)) {
-        out.push_back(text::cat(text::printable(variable.name, 80),
-                                " stands in clear in the command, and then in the policy: give it to the client's env, "
-                                "write -e ",
-                                text::printable(variable.name, 80),
-                                " without a value, and name it in launch.environment.secrets"));
+      if (variable.value) {
+        warn_of_secret(variable.name, text::cat("write -e ", text::printable(variable.name, 80), " without a value"),
+                       out);
       }
     }
+  } else if (stands) {
+    for (const auto& [name, value] : stands->set) {
+      warn_of_secret(name, "take it out of the command", out);
+    }
   }
-  if (package && (image || stands_for(request.command))) {
+  if (package && (image || stands)) {
     out.push_back(text::cat(package->runner, ' ', text::printable(package->written, 300),
                             " is fetched once, by mcp-cordon install or the first review, and started from there"));
   } else if (package) {
@@ -176,6 +192,8 @@ std::vector<std::string> command_warnings(const InitRequest& request) {
       out.push_back(text::cat(package->runner, ' ', written, " is whatever version there is when it starts: name one"));
     }
     if (package->kind != clients::PackageKind::oci) {
+      out.push_back(
+          text::cat(package->runner, ' ', written, " cannot stand in launch.source, because ", stands.error().detail));
       out.push_back(
           text::cat(package->runner,
                     " downloads when it starts, and a server has no network: it will not start until the package is "
@@ -224,8 +242,12 @@ Result<NewPolicy> prepare_policy(const Caller& caller, const InitRequest& reques
     starter.source_kind = policy::name(stands->source.kind);
     starter.source = policy::spelled(stands->source);
     starter.source_command = stands->command;
+    starter.set = stands->set;
   }
   starter.environment = request.environment;
+  std::erase_if(starter.environment, [&](const std::string& name) {
+    return std::ranges::any_of(starter.set, [&](const auto& one) { return one.first == name; });
+  });
   starter.environment_file = request.environment_file;
   NewPolicy out;
   out.name = request.name;

@@ -196,7 +196,7 @@ Status check_words(const std::vector<std::string>& words, const std::string& whe
   return {};
 }
 
-// Without a network a package cannot be fetched; its tool would try for a minute.
+// Where the registry is out of reach a package cannot be fetched; its tool would try for a minute.
 Status check_fetch(const LaunchRequest& request, const std::vector<std::string>& command,
                    const std::string& executable) {
   const policy::Policy& policy = request.policy;
@@ -204,12 +204,15 @@ Status check_fetch(const LaunchRequest& request, const std::vector<std::string>&
     return {};
   }
   const std::optional<Fetch> fetch = fetches(command, executable);
-  if (!fetch || !policy.isolation.network.allow.empty()) {
+  const egress::Rules network = egress::rules_of(policy.isolation.network);
+  if (!fetch || (!network.empty() && reaches_registry(request.caller, *fetch, network))) {
     return {};
   }
   return fail(Errc::launch_failed,
               text::cat(fetch->tool, " fetches ", fetch->package.empty() ? "a package" : "'" + fetch->package + "'",
-                        " at every start, and this server has no network (isolation.network: none)"),
+                        " at every start, and this server ",
+                        network.empty() ? "has no network (isolation.network: none)"
+                                        : "does not reach the registry (isolation.network)"),
               place_in(policy, policy.launch.position), fetch->remedy);
 }
 

@@ -45,6 +45,7 @@ class Reader {
       return std::unexpected(added.error());
     }
     add_credentials();
+    add_age();
     if (Status added = add_proxy(); !added) {
       return std::unexpected(added.error());
     }
@@ -112,6 +113,16 @@ class Reader {
         out_.environment.push_back(
             text::cat("npm_config_//", registry.host, ':', registry.port, url->path, ':', name, '=', value));
         out_.secrets.push_back({name, value});
+      }
+    }
+  }
+
+  // Who waits before taking what is new waits here, too.
+  void add_age() {
+    for (const auto& [key, variable] :
+         {std::pair{"before", "before"}, std::pair{"min-release-age", "min_release_age"}}) {
+      if (const std::string value = value_of(key); !value.empty()) {
+        out_.environment.push_back(text::cat("npm_config_", variable, '=', value));
       }
     }
   }

@@ -8,7 +8,9 @@
 
 #include "app/image_command.hpp"
 #include "base/text.hpp"
+#include "clients/command_shape.hpp"
 #include "clients/package_spec.hpp"
+#include "clients/starter_policy.hpp"
 #include "core/policy/pypi_name.hpp"
 #include "core/policy/source.hpp"
 
@@ -19,35 +21,74 @@ namespace {
 struct Runners {
   std::span<const std::string_view> names = {};
   std::span<const std::string_view> idle = {};
-  std::span<const std::string_view> naming = {};  // their value is the package itself
+  std::span<const std::string_view> idle_values = {};  // the same, with a value
+  std::span<const std::string_view> naming = {};       // their value is the package itself
 };
 
 constexpr auto kNpm =
     std::to_array<std::string_view>({"npx", "npm exec", "npm x", "pnpm dlx", "pnpx", "yarn dlx", "bunx", "bun x"});
-constexpr auto kNpmIdle =
-    std::to_array<std::string_view>({"-y", "--yes", "--yes=true", "--yes=1", "-q", "--quiet", "-s", "--silent",
-                                     "--prefer-online", "--prefer-offline", "--bun"});
+constexpr auto kNpmIdle = std::to_array<std::string_view>({"-y",
+                                                           "--yes",
+                                                           "--yes=true",
+                                                           "--yes=1",
+                                                           "-q",
+                                                           "--quiet",
+                                                           "-s",
+                                                           "--silent",
+                                                           "-d",
+                                                           "-dd",
+                                                           "-ddd",
+                                                           "--verbose",
+                                                           "--prefer-online",
+                                                           "--prefer-offline",
+                                                           "--ignore-existing",
+                                                           "--ignore-scripts",
+                                                           "--no-audit",
+                                                           "--no-fund",
+                                                           "--no-progress",
+                                                           "--progress=false",
+                                                           "--no-update-notifier",
+                                                           "--no-color",
+                                                           "--bun"});
+constexpr auto kNpmIdleValues = std::to_array<std::string_view>({"--loglevel", "--cache", "--reporter"});
 constexpr auto kNpmNaming = std::to_array<std::string_view>({"-p", "--package"});
 constexpr auto kPypi = std::to_array<std::string_view>({"uvx", "uv run", "pipx run"});
-constexpr auto kPypiIdle = std::to_array<std::string_view>({"-q", "--quiet", "-v", "--verbose", "--no-progress", "-n",
-                                                            "--no-cache", "--no-cache-dir", "--refresh", "--isolated",
-                                                            "--no-project", "--no-config", "--no-env-file"});
+constexpr auto kPypiIdle = std::to_array<std::string_view>(
+    {"-q", "--quiet", "-v", "--verbose", "--no-progress", "-n", "--no-cache", "--no-cache-dir", "--refresh",
+     "--isolated", "--no-project", "--no-config", "--no-env-file", "--native-tls"});
+constexpr auto kPypiIdleValues = std::to_array<std::string_view>({"--cache-dir", "--color", "--link-mode"});
 constexpr auto kPypiNaming = std::to_array<std::string_view>({"--from", "--with", "-w", "--spec"});
+
+constexpr Runners kNpmRunners = {kNpm, kNpmIdle, kNpmIdleValues, kNpmNaming};
+constexpr Runners kPypiRunners = {kPypi, kPypiIdle, kPypiIdleValues, kPypiNaming};
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
 }
 
-bool only_idle(const std::vector<std::string>& options, const Runners& runners) {
+// The first option that is more than that; empty: there is none.
+std::string_view busy_option(const std::vector<std::string>& options, const Runners& runners) {
   for (std::size_t i = 0; i < options.size(); ++i) {
     const std::string_view word = options[i];
-    if (is_one_of(word, runners.naming)) {
-      ++i;
-    } else if (!is_one_of(word, runners.idle) && !is_one_of(word.substr(0, word.find('=')), runners.naming)) {
-      return false;
+    const std::string_view key = word.substr(0, word.find('='));
+    if (is_one_of(key, runners.naming) || is_one_of(key, runners.idle_values)) {
+      i += key == word ? 1 : 0;
+    } else if (!is_one_of(word, runners.idle)) {
+      return key;
     }
   }
-  return true;
+  return {};
+}
+
+// A variable that tells npm, uv or pip what to fetch, and from where.
+bool steers_fetching(std::string_view name) {
+  const std::string low = text::lower_ascii(name);
+  return std::ranges::any_of(std::array<std::string_view, 5>{"npm_config_", "uv_", "pip_", "pipx_", "bun_"},
+                             [&](std::string_view start) { return low.starts_with(start); });
+}
+
+std::unexpected<Error> no_source(std::string detail) {
+  return fail(Errc::policy_invalid, std::move(detail), "the command");
 }
 
 std::string_view without_scope(std::string_view package) {
@@ -69,6 +110,14 @@ std::optional<policy::PackageName> pypi_name(const clients::PackageSpec& spec) {
   return policy::read_pypi_name(plain);
 }
 
+// npm's "v1.2.3" and "=1.2.3" are the exact 1.2.3.
+std::optional<policy::PackageName> npm_name(const clients::PackageSpec& spec) {
+  std::string_view version = spec.version;
+  const std::string_view bare = version.substr(std::min(version.find_first_not_of("=v "), version.size()));
+  version = policy::is_exact_version(bare) ? bare : version;
+  return policy::read_npm_name(version.empty() ? spec.name : text::cat(spec.name, '@', version));
+}
+
 struct Named {
   policy::PackageName name = {};
   std::string bin = {};  // where the command does not say another
@@ -76,9 +125,7 @@ struct Named {
 
 std::optional<Named> name_of(const clients::PackageSpec& spec) {
   const bool python = spec.kind == clients::PackageKind::pypi;
-  auto name = python
-                  ? pypi_name(spec)
-                  : policy::read_npm_name(spec.version.empty() ? spec.name : text::cat(spec.name, '@', spec.version));
+  auto name = python ? pypi_name(spec) : npm_name(spec);
   if (!name) {
     return std::nullopt;
   }
@@ -110,19 +157,31 @@ bool same_command(const std::vector<std::string>& meant, const policy::Launch& l
 
 }  // namespace
 
-std::optional<PackageCommand> package_command(const std::vector<std::string>& command) {
+Result<PackageCommand> package_command(const std::vector<std::string>& command) {
   const std::optional<clients::PackageSpec> spec = clients::detect(command);
-  if (!spec || spec->kind == clients::PackageKind::oci || !spec->registry || !spec->more.empty()) {
-    return std::nullopt;
+  if (!spec || spec->kind == clients::PackageKind::oci) {
+    return no_source("names no package");
+  }
+  const std::string written = text::printable(spec->written, 300);
+  if (!spec->registry) {
+    return no_source(text::cat(written, " is no package of a registry"));
+  }
+  if (!spec->more.empty()) {
+    return no_source(text::cat("it names ", text::printable(spec->more.front(), 300), " beside ", written,
+                               ", and launch.source takes one package"));
   }
   const bool python = spec->kind == clients::PackageKind::pypi;
-  const Runners runners = python ? Runners{kPypi, kPypiIdle, kPypiNaming} : Runners{kNpm, kNpmIdle, kNpmNaming};
-  if (!is_one_of(spec->runner, runners.names) || !only_idle(spec->options, runners)) {
-    return std::nullopt;
+  const Runners& runners = python ? kPypiRunners : kNpmRunners;
+  if (!is_one_of(spec->runner, runners.names)) {
+    return no_source(text::cat(spec->runner, " is not taken over"));
+  }
+  if (const std::string_view busy = busy_option(spec->options, runners); !busy.empty()) {
+    return no_source(text::cat("of its option ", text::printable(busy, 100),
+                               ", which may change what is fetched or started: leave it out if it can be"));
   }
   auto named = name_of(*spec);
   if (!named) {
-    return std::nullopt;
+    return no_source(text::cat(written, " is no name of a package with a version"));
   }
   PackageCommand out;
   const std::string bin = spec->bin.empty() ? named->bin : spec->bin;
@@ -132,7 +191,13 @@ std::optional<PackageCommand> package_command(const std::vector<std::string>& co
   out.command.push_back(bin);
   out.command.insert(out.command.end(), spec->arguments.begin(), spec->arguments.end());
   if (!is_program(bin, out.source.kind)) {
-    return std::nullopt;
+    return no_source(text::cat(text::printable(bin, 300), " is no program of the package"));
+  }
+  out.set = clients::assigned_on_the_way(command);
+  for (const auto& [name, value] : out.set) {
+    if (!clients::may_pass(name) || steers_fetching(name)) {
+      return no_source(text::cat("it sets ", text::printable(name, 100), ", which a policy does not"));
+    }
   }
   return out;
 }
@@ -144,9 +209,13 @@ bool means_launch(const std::vector<std::string>& command, const policy::Launch&
   if (!launch.source || launch.command.empty()) {
     return false;
   }
-  const std::optional<PackageCommand> meant = package_command(command);
+  const Result<PackageCommand> meant = package_command(command);
+  const auto is_set = [&](const auto& one) {
+    const auto found = launch.set.find(one.first);
+    return found != launch.set.end() && found->second == one.second;
+  };
   return meant && meant->source.kind == launch.source->kind && same_package(meant->source, *launch.source) &&
-         same_command(meant->command, launch) &&
+         same_command(meant->command, launch) && std::ranges::all_of(meant->set, is_set) &&
          (!policy::is_pinned(meant->source) || meant->source.version == launch.source->version);
 }
 

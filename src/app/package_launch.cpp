@@ -135,8 +135,9 @@ Result<PackageProgram> package_program(const Caller& caller, const formats::Pack
   if (record.kind == policy::Source::Kind::pypi) {
     return python_program(caller, record, command);
   }
-  const StorePlace place = store_place(caller, record);
-  const std::string folder = text::cat(place.tree, "/node_modules/", record.package);
+  // A data folder may well lie behind a symlink; what is shown to a server may not.
+  const std::string tree = resolved(store_place(caller, record).tree);
+  const std::string folder = text::cat(tree, "/node_modules/", record.package);
   const std::string manifest = folder + "/package.json";
   const Result<std::string> text = read_file(manifest, kMaxPackageJson);
   if (!text) {
@@ -149,7 +150,7 @@ Result<PackageProgram> package_program(const Caller& caller, const formats::Pack
   const std::string path = text::cat(folder, '/', *entry);
   // Links within the tree are the package's own; what they lead to lies in it, too.
   const std::string real = resolved(path);
-  if (!is_within(real, resolved(place.tree))) {
+  if (!is_within(real, tree)) {
     return fail(Errc::launch_failed, "the program lies outside of the package", text::printable(path));
   }
   const Result<std::vector<std::string>> interpreter = interpreter_of(real);
@@ -157,13 +158,16 @@ Result<PackageProgram> package_program(const Caller& caller, const formats::Pack
     return std::unexpected(interpreter.error());
   }
   PackageProgram out;
-  out.tree = place.tree;
-  out.folders = {place.tree + "/node_modules/.bin"};
+  out.tree = tree;
+  out.folders = {tree + "/node_modules/.bin"};
   out.executable = real;
   if (!interpreter->empty()) {
     const Result<Program> program = find_program(interpreter->front(), caller);
     if (!program) {
-      return std::unexpected(program.error());
+      return fail(Errc::launch_failed,
+                  text::cat("the package's program is run by '", text::printable(interpreter->front(), 200),
+                            "': ", program.error().detail),
+                  text::printable(real), text::cat("install ", text::printable(interpreter->front(), 200)));
     }
     out.executable = program->real;
     out.argv = *interpreter;

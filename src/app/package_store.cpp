@@ -81,18 +81,21 @@ void sync_folder(const std::string& path) {
 
 }  // namespace
 
+StorePlace place_at(const std::string& folder) {
+  return {.folder = folder,
+          .tree = folder + "/tree",
+          .witness = folder + "/witness",
+          .users = folder + "/users",
+          .compiled = folder + "/compiled"};
+}
+
 StorePlace store_place(const Caller& caller, const formats::PackageRecord& record) {
   // Scripts change the files, so the same lock file with other scripts is another place.
   const std::string bound = record.scripts.empty()
                                 ? record.lock_digest
                                 : sha256_text(text::cat(record.lock_digest, '\n', text::join(record.scripts, "\n")));
   const std::string key = bound.substr(bound.find(':') + 1);
-  StorePlace out;
-  out.folder = text::cat(kind_folder(caller, policy::name(record.kind)), '/', key);
-  out.tree = out.folder + "/tree";
-  out.witness = out.folder + "/witness";
-  out.compiled = out.folder + "/compiled";
-  return out;
+  return place_at(text::cat(kind_folder(caller, policy::name(record.kind)), '/', key));
 }
 
 Result<TreeDigest> record_digest(const formats::PackageRecord& record, const std::string& tree) {
@@ -120,7 +123,9 @@ Status check_store(const Caller& caller, const formats::PackageRecord& record, T
   }
   const Result<TreeDigest> now = record_digest(record, place.tree);
   if (!now) {
-    return std::unexpected(now.error());
+    Error error = now.error();
+    error.remedy = text::cat(install_command, " fetches the files again");
+    return std::unexpected(std::move(error));
   }
   if (now->digest != record.tree_digest || !is_as_compiled(place, now->compiled)) {
     return fail(Errc::launch_changed,
@@ -184,7 +189,7 @@ Staging::~Staging() {
 Status Staging::publish(const Caller& caller, const formats::PackageRecord& record) {
   const StorePlace place = store_place(caller, record);
   const std::string whole = folder_ + "/whole";
-  const StorePlace staged{whole, whole + "/tree", whole + "/witness", whole + "/compiled"};
+  const StorePlace staged = place_at(whole);
   const auto broken = [&](std::string_view what) {
     return fail(Errc::file_unreadable, errno_text(what, errno), whole);
   };
@@ -198,6 +203,10 @@ Status Staging::publish(const Caller& caller, const formats::PackageRecord& reco
   }
   sync_folder(whole);
   if (is_folder(place.folder)) {
+    // Others may need the same package, and nobody else remembers them.
+    if (::link(place.users.c_str(), staged.users.c_str()) != 0 && errno != ENOENT) {
+      return broken("link");
+    }
     // Whoever runs from the old files keeps them open; nobody is led to a half of them.
     if (::rename(place.folder.c_str(), (folder_ + "/old").c_str()) != 0) {
       return broken("rename");

@@ -20,9 +20,11 @@ struct StorePlace {
   std::string folder = {};    // DATA/packages/npm/KEY
   std::string tree = {};      // the package's files
   std::string witness = {};   // what was seen of them when they were last read as a whole
+  std::string users = {};     // package_users.hpp
   std::string compiled = {};  // pypi: the digest of what Python compiled from them, which differs between machines
 };
 
+StorePlace place_at(const std::string& folder);
 StorePlace store_place(const Caller& caller, const formats::PackageRecord& record);
 
 // Digest of a tree's files as the record of its kind holds it.

@@ -178,6 +178,10 @@ class Content final : public Walk {
 
  private:
   Status visit(const Entry& entry) override {
+    if (const bool own = entry.info.st_uid == ::geteuid() || entry.info.st_uid == 0;
+        !S_ISLNK(entry.info.st_mode) && (!own || (entry.info.st_mode & (S_IWGRP | S_IWOTH)) != 0)) {
+      return fail(Errc::file_untrusted, "others may write to it", text::printable(entry.path));
+    }
     if (S_ISDIR(entry.info.st_mode)) {
       add("d", entry.path, "");
       return {};

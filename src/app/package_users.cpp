@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kMaxBytes = 4'000'000;
 
-std::string users_path(const std::string& folder) { return folder + "/users"; }
+std::string users_path(const std::string& folder) { return place_at(folder).users; }
 
 // One JSON object a line.
 std::string line_of(const PackageUser& user) {
@@ -91,7 +91,8 @@ Status add_package_user(const Caller& caller, const formats::PackageRecord& reco
     return {};
   }
   // In one write at the end, so that of two at once neither is lost; behind a line that was cut off, on a new one.
-  const UniqueFd file(::open(users_path(folder).c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const UniqueFd file(
+      ::open(users_path(folder).c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
   const std::string line = (known ? "" : "\n") + line_of(user);
   if (!file || ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
     return fail(Errc::file_unreadable, errno_text("write", errno), users_path(folder));

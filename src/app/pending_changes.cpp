@@ -100,6 +100,12 @@ std::optional<Pending> read_one(const json::Value& value) {
   return out;
 }
 
+// A policy, a record, a snapshot or its signature: nothing else ever changes so.
+bool is_ours(const std::string& text) {
+  return text.starts_with("-----BEGIN SSH SIGNATURE-----") ||
+         (text.starts_with('{') && text.find("\n  \"format\": \"mcp-cordon.") != std::string::npos);
+}
+
 Result<std::vector<Pending>> read_all(const std::string& content, const std::string& path, const std::string& policy) {
   const Result<json::Document> document = json::read(content, {.max_bytes = kMaxBytes, .max_depth = 8});
   const auto broken = [&] { return fail(Errc::launch_failed, "is no list of changes", path, std::string(kRemedy)); };
@@ -134,6 +140,14 @@ Result<UniqueFd> take_lock(const Caller& caller) {
     }
   }
   return lock ? Result<UniqueFd>(std::move(lock)) : fail(Errc::file_unreadable, errno_text("lock", errno), path);
+}
+
+// Every command may be the one that completes, so that it is told here, and not by each of them.
+void say_completed(const std::string& policy) {
+  const std::string line =
+      text::cat("mcp-cordon: an update, rollback or installation that was cut off is now complete: ",
+                text::printable(policy, 1000), " with its record and snapshot\n");
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
 Status put_back(const std::vector<Pending>& list, const std::vector<std::optional<std::string>>& before,
@@ -207,6 +221,14 @@ Status complete_changes(const Caller& caller, const std::string& policy) {
     if (!now) {
       return std::unexpected(now.error());
     }
+    const auto fits = [&](const std::optional<std::string>& text) {
+      return one.change.path == policy || !text || is_ours(*text);
+    };
+    if (!fits(one.change.text) || !fits(*now)) {
+      return fail(Errc::launch_failed,
+                  text::cat("would change ", text::printable(one.change.path, 1000), ", which is none of our files"),
+                  path, std::string(kRemedy));
+    }
     const std::string digest = digest_of(*now);
     if (digest != one.before && digest != digest_of(one.change.text)) {
       ::unlink(path.c_str());
@@ -221,6 +243,7 @@ Status complete_changes(const Caller& caller, const std::string& policy) {
     }
   }
   ::unlink(path.c_str());
+  say_completed(policy);
   return {};
 }
 

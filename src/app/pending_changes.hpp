@@ -23,8 +23,8 @@ struct FileChange {
 // All of them, or, when one cannot be written, none. `policy`: path of the policy that they belong to.
 Status change_together(const Caller& caller, const std::string& policy, const std::vector<FileChange>& changes);
 
-// Completes what was cut off. Without anything to do it costs one look. launch_failed, once, when one of the files was
-// changed by somebody else since: then all stay as they are.
+// Completes what was cut off, and gives notice of it. Without anything to do it costs one look. launch_failed, once,
+// when one of the files was changed by somebody else since: then all stay as they are.
 Status complete_changes(const Caller& caller, const std::string& policy);
 
 }  // namespace cordon::app

@@ -60,7 +60,11 @@ void judge(const Caller& caller, StoredPackage& one) {
                     : text::cat("nobody knows who uses it: ", users.error().to_string());
     return;
   }
+  std::string gone;
   for (const PackageUser& user : **users) {
+    if (is_gone(user.record)) {
+      gone = text::cat("; ", text::printable(user.record, 400), ", which did, is gone or was moved");
+    }
     one.package = text::printable(user.package, 400);
     one.why = kept_by(caller, user, one.folder);
     if (!one.why.empty()) {
@@ -72,7 +76,7 @@ void judge(const Caller& caller, StoredPackage& one) {
     return;
   }
   one.removable = true;
-  one.why = "no policy's record names it";
+  one.why = text::cat("no policy's record names it", gone);
 }
 
 void measure(StoredPackage& one) {

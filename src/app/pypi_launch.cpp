@@ -3,6 +3,7 @@
 // files, and with the store's folder behind the standard library.
 #include "app/package_launch.hpp"
 #include "app/package_store.hpp"
+#include "app/paths.hpp"
 #include "app/python_program.hpp"
 #include "app/wheel_files.hpp"
 #include "base/text.hpp"
@@ -37,8 +38,8 @@ sys.exit(functools.reduce(getattr, attribute.split('.'), importlib.import_module
 
 Result<PackageProgram> python_program(const Caller& caller, const formats::PackageRecord& record,
                                       const std::vector<std::string>& command) {
-  const StorePlace place = store_place(caller, record);
-  const std::string site = text::cat(place.tree, '/', kSitePackages);
+  const std::string tree = resolved(store_place(caller, record).tree);  // as of npm
+  const std::string site = text::cat(tree, '/', kSitePackages);
   const std::string info = dist_info_of(site, record.package);
   if (info.empty()) {
     return fail(Errc::launch_failed, text::cat("the package ", text::printable(record.package, 300), " is not there"),
@@ -59,7 +60,7 @@ Result<PackageProgram> python_program(const Caller& caller, const formats::Packa
     return std::unexpected(python.error());
   }
   PackageProgram out;
-  out.tree = place.tree;
+  out.tree = tree;
   out.executable = python->real;
   out.argv = {python->path, "-I", "-S", "-Xutf8", "-c", std::string(kStart), site, entry->module, entry->attribute};
   out.argv.insert(out.argv.end(), command.begin(), command.end());

@@ -76,6 +76,10 @@ Result<OpenReview> open_review_of(const ReviewRequest& request, LoadedPolicy loa
     return std::unexpected(found.error());
   }
   const LoadedSnapshot before = found ? *found : LoadedSnapshot{};
+  Result<std::optional<formats::PackageRecord>> package = load_record(request.caller, loaded);
+  if (!package) {
+    return std::unexpected(package.error());
+  }
   const std::optional<catalog::Snapshot> ground = ground_of_review(before);
   Result<catalog::Snapshot> candidate = request.candidate_file.empty()
                                             ? capture_candidate({request.caller, loaded, request.client_command,
@@ -91,11 +95,18 @@ Result<OpenReview> open_review_of(const ReviewRequest& request, LoadedPolicy loa
                              '\n', introduction);
   }
   const bool must_write = !review.builds_on_review() || review.places_changed();
-  return OpenReview{std::move(loaded), std::move(review), std::move(introduction), must_write, before.digest};
+  return OpenReview{std::move(loaded), std::move(review), std::move(introduction),
+                    must_write,        before.digest,     std::move(*package)};
 }
 
 Result<StoredSnapshot> finish_review(const Caller& caller, const OpenReview& open, const std::string& reviewer,
                                      bool unattended) {
+  const Result<std::optional<formats::PackageRecord>> now = load_record(caller, open.loaded);
+  if (!now || *now != open.package) {
+    return now ? fail(Errc::launch_changed, "another package counts now than was reviewed, so nothing was written",
+                      open.loaded.location.path, "review again")
+               : std::unexpected(now.error());
+  }
   return store_snapshot(
       caller, open.loaded,
       open.review.result({reviewer, rfc3339(static_cast<std::int64_t>(std::time(nullptr))), unattended}));

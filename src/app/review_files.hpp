@@ -2,6 +2,7 @@
 #pragma once
 // review around its pure part: what is compared, and where the result goes.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ struct OpenReview {
   std::string introduction = {};  // for the person, before the first item
   // The result counts even if there is nothing to decide: there was no snapshot of a person yet.
   bool must_write = false;
-  std::string digest = {};  // of the present file's bytes; empty without one
+  std::string digest = {};                             // of the present file's bytes; empty without one
+  std::optional<formats::PackageRecord> package = {};  // what was installed when the review began
 };
 
 // launch_changed when a candidate file was captured from another launch than the policy describes now.
@@ -34,7 +36,8 @@ Result<OpenReview> open_review(const ReviewRequest& request, ReviewScope scope);
 // The same for a policy that is loaded already.
 Result<OpenReview> open_review_of(const ReviewRequest& request, LoadedPolicy loaded, ReviewScope scope);
 
-// Writes the snapshot. file_unreadable, file_untrusted.
+// Writes the snapshot. file_unreadable, file_untrusted; launch_changed when an update or a rollback moved to another
+// package since the review began.
 Result<StoredSnapshot> finish_review(const Caller& caller, const OpenReview& open, const std::string& reviewer,
                                      bool unattended);
 

@@ -29,13 +29,23 @@ bool is_assignment(std::string_view word) {
   return equals != std::string_view::npos && equals > 0 && std::ranges::all_of(word.substr(0, equals), is_name_char);
 }
 
+void assign(const std::string& word, Assigned& out) {
+  const std::size_t equals = word.find('=');
+  std::erase_if(out, [&](const auto& one) { return one.first == std::string_view(word).substr(0, equals); });
+  out.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+}
+
+std::optional<std::vector<std::string>> words_of_line(std::string_view script);
+
 // One step inwards; nothing when there is none.
-std::optional<std::vector<std::string>> inner(std::span<const std::string> command) {
+std::optional<std::vector<std::string>> inner(std::span<const std::string> command, Assigned& assigned) {
   const std::string program = program_name(command.front());
   if (program == "env") {
     std::size_t at = 1;
-    while (at < command.size() && (is_assignment(command[at]) || command[at] == "-i")) {
-      ++at;
+    for (; at < command.size() && (is_assignment(command[at]) || command[at] == "-i"); ++at) {
+      if (command[at] != "-i") {
+        assign(command[at], assigned);
+      }
     }
     if (at < command.size() && !command[at].starts_with('-')) {
       return std::vector<std::string>(command.begin() + static_cast<std::ptrdiff_t>(at), command.end());
@@ -54,8 +64,15 @@ std::optional<std::vector<std::string>> inner(std::span<const std::string> comma
   }
   if (is_shell(program)) {
     const std::optional<std::string> script = shell_script(command);
-    std::optional<std::vector<std::string>> words = script ? plain_words(*script) : std::nullopt;
-    if (words && words->size() > 1 && words->front() == "exec") {
+    std::optional<std::vector<std::string>> words = script ? words_of_line(*script) : std::nullopt;
+    if (!words || std::ranges::all_of(*words, is_assignment)) {
+      return std::nullopt;  // nothing is run
+    }
+    while (is_assignment(words->front())) {
+      assign(words->front(), assigned);
+      words->erase(words->begin());
+    }
+    if (words->size() > 1 && words->front() == "exec") {
       words->erase(words->begin());
     }
     return words;
@@ -150,7 +167,9 @@ std::string program_name(std::string_view word) {
   return out;
 }
 
-std::optional<std::vector<std::string>> plain_words(std::string_view script) {
+namespace {
+
+std::optional<std::vector<std::string>> words_of_line(std::string_view script) {
   std::vector<std::string> words;
   std::optional<std::string> word;
   for (std::size_t i = 0; i < script.size(); ++i) {
@@ -186,10 +205,26 @@ std::optional<std::vector<std::string>> plain_words(std::string_view script) {
   if (word) {
     words.push_back(std::move(*word));
   }
-  if (words.empty() || is_assignment(words.front())) {
-    return std::nullopt;
+  return words.empty() ? std::nullopt : std::optional(std::move(words));
+}
+
+std::pair<std::vector<std::string>, Assigned> unwrapped(std::span<const std::string> command) {
+  std::pair<std::vector<std::string>, Assigned> out{{command.begin(), command.end()}, {}};
+  for (int depth = 0; depth < 4 && !out.first.empty(); ++depth) {
+    std::optional<std::vector<std::string>> next = inner(out.first, out.second);
+    if (!next || next->empty()) {
+      break;
+    }
+    out.first = std::move(*next);
   }
-  return words;
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> plain_words(std::string_view script) {
+  std::optional<std::vector<std::string>> words = words_of_line(script);
+  return words && !is_assignment(words->front()) ? words : std::nullopt;
 }
 
 std::optional<std::string> shell_script(std::span<const std::string> command) {
@@ -222,17 +257,9 @@ std::optional<std::string> shell_script(std::span<const std::string> command) {
   return std::nullopt;
 }
 
-std::vector<std::string> innermost(std::span<const std::string> command) {
-  std::vector<std::string> out(command.begin(), command.end());
-  for (int depth = 0; depth < 4 && !out.empty(); ++depth) {
-    std::optional<std::vector<std::string>> next = inner(out);
-    if (!next || next->empty()) {
-      break;
-    }
-    out = std::move(*next);
-  }
-  return out;
-}
+std::vector<std::string> innermost(std::span<const std::string> command) { return unwrapped(command).first; }
+
+Assigned assigned_on_the_way(std::span<const std::string> command) { return unwrapped(command).second; }
 
 std::vector<Danger> dangers(std::span<const std::string> command) {
   std::vector<Danger> out;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cordon::clients {
@@ -15,9 +16,13 @@ namespace cordon::clients {
 // lower case only where that extension stood.
 std::string program_name(std::string_view word);
 
-// The command that is run in the end: behind `cmd /c`, `env [NAME=VALUE…]` and `sh -c 'plain words'`. The command
-// itself when there is nothing to look behind, or when a script is more than plain words.
+// The command that is run in the end: behind `cmd /c`, `env [NAME=VALUE…]` and `sh -c '[NAME=VALUE…] plain words'`. The
+// command itself when there is nothing to look behind, or when a script is more than plain words.
 std::vector<std::string> innermost(std::span<const std::string> command);
+
+// What is set on the way there, in its order: `env NAME=VALUE…`, `sh -c 'NAME=VALUE program'`.
+using Assigned = std::vector<std::pair<std::string, std::string>>;
+Assigned assigned_on_the_way(std::span<const std::string> command);
 
 // The words of a shell script that is one simple command: no variable, pipe, list, redirection or substitution.
 std::optional<std::vector<std::string>> plain_words(std::string_view script);

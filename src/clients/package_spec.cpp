@@ -34,8 +34,9 @@ std::string value_of(Words words, std::size_t& at) {
   return at + 1 < words.size() ? words[++at] : std::string();
 }
 
-Taken take_options(const RunnerWords& runner, Words words) {
-  Taken out;
+// `npm --package=x exec y` says the same as `npm exec --package=x y`: `before` is what stood there.
+Taken take_options(const RunnerWords& runner, Words words, Taken before = {}) {
+  Taken out = std::move(before);
   std::size_t at = 0;
   for (; at < words.size(); ++at) {
     const std::string& word = words[at];
@@ -58,8 +59,8 @@ Taken take_options(const RunnerWords& runner, Words words) {
       out.script = true;
     } else if (!joined && names(runner.values, key)) {
       ++at;
-    } else if (!joined && runner.unknown_takes_next && !names(runner.switches, key) && at + 1 < words.size() &&
-               !words[at + 1].starts_with('-')) {
+    } else if (!joined && runner.unknown_takes_next && !names(runner.switches, key) && !key.starts_with("--no-") &&
+               at + 1 < words.size() && !words[at + 1].starts_with('-')) {
       ++at;
     }
     for (std::size_t i = first; i <= at && i < words.size(); ++i) {
@@ -94,8 +95,8 @@ std::optional<PackageSpec> finish(const RunnerWords& runner, PackageSpec spec, T
 }
 
 // npx, uvx and their like: OPTIONS PACKAGE ARGUMENTS, or --package PACKAGE PROGRAM ARGUMENTS.
-std::optional<PackageSpec> package_then_arguments(const RunnerWords& runner, Words words) {
-  Taken taken = take_options(runner, words);
+std::optional<PackageSpec> package_then_arguments(const RunnerWords& runner, Taken before) {
+  Taken taken = take_options(runner, before.rest, before);
   PackageSpec spec;
   spec.more = taken.more;
   if (taken.script) {
@@ -122,8 +123,8 @@ std::optional<PackageSpec> package_then_arguments(const RunnerWords& runner, Wor
 }
 
 // uv run --with PACKAGE PROGRAM ARGUMENTS: without --with it is a project or a script of this machine.
-std::optional<PackageSpec> uv_run(const RunnerWords& runner, Words words) {
-  Taken taken = take_options(runner, words);
+std::optional<PackageSpec> uv_run(const RunnerWords& runner, Taken before) {
+  Taken taken = take_options(runner, before.rest, before);
   if (taken.script || taken.packages.empty() || taken.rest.empty()) {
     return std::nullopt;
   }
@@ -135,8 +136,8 @@ std::optional<PackageSpec> uv_run(const RunnerWords& runner, Words words) {
   return finish(runner, std::move(spec), std::move(taken));
 }
 
-std::optional<PackageSpec> deno_run(const RunnerWords& runner, Words words) {
-  Taken taken = take_options(runner, words);
+std::optional<PackageSpec> deno_run(const RunnerWords& runner, Taken before) {
+  Taken taken = take_options(runner, before.rest, before);
   if (taken.script || taken.rest.empty() || !taken.rest.front().starts_with("npm:")) {
     return std::nullopt;
   }
@@ -179,16 +180,16 @@ std::optional<PackageSpec> image_run(const RunnerWords& runner, Words words) {
   return finish(runner, std::move(spec), std::move(taken));
 }
 
-std::optional<PackageSpec> by_runner(const RunnerWords& runner, Words words) {
+std::optional<PackageSpec> by_runner(const RunnerWords& runner, Taken before) {
   switch (runner.shape) {
     case RunnerShape::package:
-      return package_then_arguments(runner, words);
+      return package_then_arguments(runner, std::move(before));
     case RunnerShape::with:
-      return uv_run(runner, words);
+      return uv_run(runner, std::move(before));
     case RunnerShape::specifier:
-      return deno_run(runner, words);
+      return deno_run(runner, std::move(before));
     case RunnerShape::image:
-      return image_run(runner, words);
+      return image_run(runner, before.rest);
   }
   return std::nullopt;
 }
@@ -218,15 +219,16 @@ std::optional<PackageSpec> detect(std::span<const std::string> command) {
       continue;
     }
     // The subcommand stands behind the program's own options: `uv --directory X run`, `docker --context X run`.
-    Words rest = Words(words).subspan(1);
+    Taken before;
+    before.rest = Words(words).subspan(1);
     bool fits = true;
     for (const std::string_view sub : runner.subcommands) {
-      rest = take_options(runner, rest).rest;
-      fits = fits && !rest.empty() && rest.front() == sub;
-      rest = rest.empty() ? rest : rest.subspan(1);
+      before = take_options(runner, before.rest, before);
+      fits = fits && !before.rest.empty() && before.rest.front() == sub;
+      before.rest = before.rest.empty() ? before.rest : before.rest.subspan(1);
     }
     if (fits) {
-      return by_runner(runner, rest);
+      return by_runner(runner, std::move(before));
     }
   }
   return std::nullopt;

@@ -20,9 +20,34 @@ constexpr auto kContainerRun = std::to_array<string_view>({"container", "run"});
 
 constexpr auto kPackage = std::to_array<string_view>({"--package", "-p"});
 constexpr auto kCall = std::to_array<string_view>({"--call", "-c"});
-constexpr auto kNpmSwitches = std::to_array<string_view>(
-    {"-y", "--yes", "-n", "--no", "--no-install", "-q", "--quiet", "-s", "--silent", "--prefer-offline",
-     "--prefer-online", "--offline", "--ignore-existing", "--ignore-scripts", "-d", "--verbose", "-g", "--global"});
+constexpr auto kNpmSwitches = std::to_array<string_view>({"-y",
+                                                          "--yes",
+                                                          "-n",
+                                                          "--no",
+                                                          "--no-install",
+                                                          "-q",
+                                                          "--quiet",
+                                                          "-s",
+                                                          "--silent",
+                                                          "--prefer-offline",
+                                                          "--prefer-online",
+                                                          "--offline",
+                                                          "--ignore-existing",
+                                                          "--ignore-scripts",
+                                                          "-d",
+                                                          "-dd",
+                                                          "-ddd",
+                                                          "--verbose",
+                                                          "-g",
+                                                          "--global",
+                                                          "-f",
+                                                          "--force",
+                                                          "--legacy-peer-deps",
+                                                          "--strict-peer-deps",
+                                                          "--foreground-scripts",
+                                                          "--audit",
+                                                          "--fund",
+                                                          "--progress"});
 constexpr auto kNpmValues =
     std::to_array<string_view>({"--registry", "--prefix", "--cache", "--userconfig", "--loglevel", "-w", "--workspace",
                                 "--node-arg", "--script-shell", "-C"});

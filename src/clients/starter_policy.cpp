@@ -77,6 +77,28 @@ void add_launch(const Starter& starter, Lines& out) {
   }
 }
 
+std::vector<std::string> values_of(const Starter& starter) {
+  std::vector<std::string> out;
+  for (const auto& [name, value] : starter.set) {
+    out.push_back(text::cat(name, ": ", json::quoted(value)));
+  }
+  return out;
+}
+
+// The line `set: {…}` of a shipped policy with what the command sets, which comes first.
+std::string merged_set(std::string_view line, const Starter& starter) {
+  const std::size_t open = line.find('{') + 1;
+  std::vector<std::string> values = values_of(starter);
+  for (const std::string_view one : text::split(line.substr(open, line.size() - open - 1), ',')) {
+    const std::string_view value = one.substr(std::min(one.find_first_not_of(' '), one.size()));
+    const auto same = [&](const auto& own) { return value.starts_with(own.first + ":"); };
+    if (std::ranges::none_of(starter.set, same)) {
+      values.emplace_back(value);
+    }
+  }
+  return text::cat("set: {", text::join(values, ", "), '}');
+}
+
 // `set`: the line of a shipped policy.
 void add_environment(const Starter& starter, const std::vector<std::string>& set, Lines& out) {
   std::vector<std::string> pass;
@@ -106,11 +128,7 @@ void add_environment(const Starter& starter, const std::vector<std::string>& set
     out.push_back("    " + line);
   }
   if (!starter.set.empty()) {
-    std::vector<std::string> values;
-    for (const auto& [name, value] : starter.set) {
-      values.push_back(text::cat(name, ": ", json::quoted(value)));
-    }
-    out.push_back(text::cat("    set: {", text::join(values, ", "), '}'));
+    out.push_back(text::cat("    set: {", text::join(values_of(starter), ", "), '}'));
   }
   if (!secret.empty()) {
     out.emplace_back("    secrets:  # never written to logs; from_file: and from_command: keep them out of the config");
@@ -253,6 +271,10 @@ Result<std::string> starter_from_shipped(const Starter& starter, std::string_vie
     return fail(Errc::policy_invalid, "the shipped policy is not laid out as expected");
   }
   Starter without = starter;
+  if (!set.empty()) {
+    set.front() = merged_set(set.front(), starter);
+    without.set.clear();
+  }
   std::erase_if(without.environment, [&](const std::string& name) {
     return !set.empty() && (set.front().find(text::cat('{', name, ':')) != std::string::npos ||
                             set.front().find(text::cat(' ', name, ':')) != std::string::npos);

@@ -93,7 +93,7 @@ class Reader {
       return refuse(member.key, place, "does not come from a registry");
     }
     // Where `resolved` is a registry's address, it looks like any other: what was asked for tells.
-    for (const std::string_view kind : {"dependencies", "optionalDependencies"}) {
+    for (const std::string_view kind : {"dependencies", "optionalDependencies", "peerDependencies"}) {
       for (const json::Member wanted : entry.find(kind).members()) {
         const std::string spec = text::lower_ascii(text_of(wanted.value));
         if (spec.starts_with("http://") || spec.starts_with("https://")) {

@@ -71,6 +71,9 @@ NpmSettings read_npmrc(std::string_view text, const std::map<std::string, std::s
     const std::string_view value = unquoted(without_comment(trimmed(line.substr(equals + 1))));
     if (auto complete = expanded(value, variables)) {
       out[std::string(key)] = std::move(*complete);
+    } else if (!key.starts_with("//")) {
+      // As npm does: it is better refused than another registry asked. Credentials are better left out.
+      out[std::string(key)] = value;
     }
   }
   return out;

@@ -16,16 +16,18 @@ namespace {
 constexpr json::Limits kLimits = {.max_bytes = 16'000'000, .max_depth = 128};
 
 std::string_view without_scope(std::string_view package) {
-  const std::size_t slash = package.find('/');
+  const std::size_t slash = package.rfind('/');
   return slash == std::string_view::npos ? package : package.substr(slash + 1);
 }
 
-// "./dist/../index.js" without what leads nowhere else; empty for what leads out of the package.
-std::string inside_package(std::string_view path) {
+// "./dist/../index.js" without what leads nowhere else; empty for what leads out of the package. Written on Windows, it
+// may have "\\" for "/", as npm knows.
+std::string inside_package(std::string path) {
   std::vector<std::string_view> parts;
-  if (path.find('\0') != std::string_view::npos || path.find('\\') != std::string_view::npos) {
+  if (path.find('\0') != std::string::npos) {
     return {};
   }
+  std::ranges::replace(path, '\\', '/');
   for (const std::string_view part : text::split(path, '/')) {
     if (part == "..") {
       if (parts.empty()) {
@@ -50,7 +52,8 @@ std::map<std::string, std::string> programs_of(const json::Value& bin, std::stri
   }
   for (const json::Member member : bin.members()) {
     if (member.value.is(json::Kind::string)) {
-      out.emplace(member.key.string(), inside_package(member.value.string()));
+      // "@scope/name" is the program "name" for npm.
+      out.emplace(without_scope(member.key.string()), inside_package(member.value.string()));
     }
   }
   std::erase_if(out, [](const auto& one) { return one.second.empty(); });

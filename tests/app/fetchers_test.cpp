@@ -45,6 +45,39 @@ TEST_CASE("by whatever name: a symlink to npm's script, or node running it") {
   CHECK(found({"node", temp.at("npx-link"), "server"}, "/usr/bin/node") == "npx|server");
 }
 
+TEST_CASE("behind shells and programs that start another one") {
+  CHECK(found({"env", "A=b", "npx", "-y", "server"}) == "npx|server");
+  CHECK(found({"env", "-u", "A", "npx", "-y", "server"}) == "npx|server");
+  CHECK(found({"timeout", "-k", "5", "60", "/usr/bin/npx", "-y", "server"}) == "npx|server");
+  CHECK(found({"sh", "-c", "npx -y server"}) == "npx|server");
+  CHECK(found({"bash", "-lc", "cd /x && A=b exec npx -y server \"$@\""}) == "npx|server");
+  CHECK(found({"bash", "-c", "export A=1; nice uvx server | tee log"}) == "uvx|server");
+  CHECK(found({"cmd", "/c", "npx", "-y", "server"}) == "npx|server");
+  CHECK(found({"bash", "-c", "cd /x && npx --no-install server"}) == "");
+  CHECK(found({"bash", "-c", "echo npx -y server"}) == "");
+  CHECK(found({"timeout", "60", "node", "server.js"}) == "");
+  CHECK(found({"sh", "-c", "A=b"}) == "");
+}
+
+TEST_CASE("the registry is reached when the network lets it, by the user's settings") {
+  TempFolder temp;
+  Caller caller = temp.caller();
+  const Fetch npx = *fetches({"npx", "-y", "server"}, "");
+  const Fetch uvx = *fetches({"uvx", "server"}, "");
+  const auto network = [](cordon::egress::HostKind kind, const char* host) {
+    return cordon::egress::Rules{.allow = {{.kind = kind, .host = host, .ports = {443}}}};
+  };
+  using enum cordon::egress::HostKind;
+  CHECK(reaches_registry(caller, npx, network(name, "registry.npmjs.org")));
+  CHECK(reaches_registry(caller, npx, network(wildcard, "npmjs.org")));
+  CHECK_FALSE(reaches_registry(caller, npx, network(name, "api.example.com")));
+  CHECK_FALSE(reaches_registry(caller, uvx, network(name, "registry.npmjs.org")));
+  CHECK(reaches_registry(caller, uvx, network(name, "pypi.org")));
+  caller.environment["npm_config_registry"] = "https://r.example/";
+  CHECK_FALSE(reaches_registry(caller, npx, network(name, "registry.npmjs.org")));
+  CHECK(reaches_registry(caller, npx, network(name, "r.example")));
+}
+
 TEST_CASE("a command that stays at home, or that fetches nothing, passes") {
   CHECK(found({"npx", "--no-install", "server"}) == "");
   CHECK(found({"npx", "--offline", "server"}) == "");

@@ -112,6 +112,36 @@ TEST_CASE("an image gets a container backend, its mounts and the names that are 
   CHECK(policy.isolation.read[0].path == data);
 }
 
+TEST_CASE("what the command sets is set by the policy, and a secret there is warned of") {
+  const TempFolder folder;
+  Caller caller = folder.caller();
+  const InitRequest request{"p", {"env", "MODE=a b", "API_KEY=k", "npx", "-y", "pkg"}, {"MODE", "OTHER"}, {}, {}};
+  const policy::Policy policy = made(caller, request);
+  CHECK(policy.launch.set == std::map<std::string, std::string>{{"API_KEY", "k"}, {"MODE", "a b"}});
+  CHECK(policy.launch.pass == std::vector<std::string>{"OTHER"});
+  CHECK(policy.launch.command == std::vector<std::string>{"pkg"});
+  CHECK(std::ranges::any_of(command_warnings(request), [](const std::string& one) {
+    return one.starts_with("API_KEY stands in clear") && !one.contains("\"k\"");
+  }));
+  // Before what a shipped policy sets.
+  std::filesystem::create_directories(caller.share_folder());
+  std::filesystem::copy(CORDON_SHIPPED_POLICIES, caller.share_folder() + "/policies",
+                        std::filesystem::copy_options::recursive);
+  const policy::Policy shipped = made(
+      caller, {"m", {"env", "MEMORY_FILE_PATH=/x", "A=1", "npx", "@modelcontextprotocol/server-memory"}, {}, {}, {}});
+  CHECK(shipped.launch.set == std::map<std::string, std::string>{{"A", "1"}, {"MEMORY_FILE_PATH", "/x"}});
+}
+
+TEST_CASE("a command that launch.source cannot stand for is told why") {
+  const auto warned = [](const std::vector<std::string>& command, std::string_view text) {
+    return std::ranges::any_of(command_warnings({"p", command, {}, {}, {}}),
+                               [text](const std::string& one) { return one.contains(text); });
+  };
+  CHECK(warned({"npx", "--registry", "https://x.test", "pkg"}, "because of its option --registry"));
+  CHECK(warned({"npx", "-y", "github:a/b"}, "because github:a/b is no package of a registry"));
+  CHECK(warned({"uvx", "--python", "3.12", "pkg"}, "because of its option --python"));
+}
+
 TEST_CASE("a known server gets the rules of its shipped policy") {
   const TempFolder folder;
   Caller caller = folder.caller();

@@ -9,14 +9,13 @@
 #include <fstream>
 
 #include "app/fingerprint.hpp"
-#include "app/image_command.hpp"
 #include "app/install.hpp"
 #include "app/npm_client.hpp"
 #include "app/npm_errors.hpp"
-#include "app/package_command.hpp"
 #include "app/package_launch.hpp"
 #include "app/package_store.hpp"
 #include "app/package_tree.hpp"
+#include "app/package_users.hpp"
 #include "base/hash.hpp"
 #include "core/policy/source.hpp"
 #include "formats/policy_yaml.hpp"
@@ -126,11 +125,34 @@ TEST_CASE("every change of an installed file is noticed") {
   }
   SUBCASE("a new file") { write(world.in_tree("dist/preload.js"), "x"); }
   SUBCASE("a missing file") { fs::remove(world.in_tree("tool")); }
+  SUBCASE("others may write") {
+    ::chmod(script.c_str(), 0664);
+    CHECK(refused(TreeCheck::quick) == "file_untrusted");
+    ::chmod(script.c_str(), 0444);
+    CHECK(refused(TreeCheck::full).empty());
+    ::chmod(world.in_tree("dist").c_str(), 0777);
+    CHECK(refused(TreeCheck::full) == "file_untrusted");
+    ::chmod(world.in_tree("dist").c_str(), 0755);
+    ::chmod(script.c_str(), 0555);
+  }
   SUBCASE("a right to execute") { ::chmod(script.c_str(), 0555); }
   CHECK(refused(TreeCheck::quick) == "launch_changed");
   CHECK(refused(TreeCheck::full) == "launch_changed");
   world.install();
   CHECK(refused(TreeCheck::quick).empty());
+}
+
+TEST_CASE("who else uses a package is known after it was installed again") {
+  World world;
+  REQUIRE(add_package_user(world.caller, world.record, "/one/p.lock.json", "/one/p.yaml"));
+  fs::remove(world.in_tree("tool"));
+  world.install();
+  REQUIRE(add_package_user(world.caller, world.record, "/two/p.lock.json", "/two/p.yaml"));
+  const auto users = package_users(store_place(world.caller, world.record).folder);
+  REQUIRE(users);
+  REQUIRE(users->has_value());
+  REQUIRE((*users)->size() == 2);
+  CHECK((*users)->front().record == "/one/p.lock.json");
 }
 
 TEST_CASE("a copied store is read once and then believed") {
@@ -216,6 +238,27 @@ TEST_CASE("a script is started by the interpreter that its first line names") {
   CHECK(missing.error().remedy == "it has: run, tool");
 }
 
+TEST_CASE("a store behind a symlink is shown at its real path") {
+  World world;
+  fs::rename(world.caller.data_home, world.temp.path() + "/elsewhere");
+  fs::create_directory_symlink(world.temp.path() + "/elsewhere", world.caller.data_home);
+  write(world.temp.path() + "/bin/node", "");
+  ::chmod((world.temp.path() + "/bin/node").c_str(), 0755);
+  const auto program = package_program(world.caller, world.record, {"run"});
+  REQUIRE(program);
+  CHECK(program->tree.starts_with(world.temp.path() + "/elsewhere/"));
+  CHECK(program->argv.back().starts_with(program->tree + "/"));
+  CHECK(program->folders.front().starts_with(program->tree + "/"));
+}
+
+TEST_CASE("who names users is not waited for") {
+  const World world;
+  const std::string users = store_place(world.caller, world.record).users;
+  REQUIRE(::mkfifo(users.c_str(), 0600) == 0);
+  CHECK_FALSE(add_package_user(world.caller, world.record, "/p.lock.json", "/p.yaml"));
+  CHECK_FALSE(package_users(store_place(world.caller, world.record).folder));
+}
+
 TEST_CASE("a package does not choose a program among the user's own files") {
   const World world;
   const std::string own = world.temp.path() + "/secrets/tool";
@@ -226,7 +269,7 @@ TEST_CASE("a package does not choose a program among the user's own files") {
   write(script, "#!" + own + "\n");
   const auto none = package_program(world.caller, world.record, {"run"});
   REQUIRE_FALSE(none);
-  CHECK(none.error().detail == "there is no program 'tool' in PATH");
+  CHECK(none.error().detail == "the package's program is run by 'tool': there is no program 'tool' in PATH");
   write(script, "#!/usr/.." + own + "\n");
   CHECK_FALSE(package_program(world.caller, world.record, {"run"}));
   write(script, "#!/bin/sh\n");
@@ -300,6 +343,13 @@ TEST_CASE("npm asks the registries of the user's settings and no other host") {
   }
 }
 
+TEST_CASE("who waits before taking what is new waits in the sandbox, too") {
+  const auto client = npm_client_of({{"min-release-age", "3"}, {"before", "2026-01-01"}});
+  REQUIRE(client);
+  CHECK(has(client->environment, "npm_config_min_release_age=3"));
+  CHECK(has(client->environment, "npm_config_before=2026-01-01"));
+}
+
 TEST_CASE("behind a proxy only the proxy is reached") {
   const auto client = npm_client_of({{"https-proxy", "http://me:pw@proxy.test:3128"}, {"registry", "https://r.test/"}});
   REQUIRE(client);
@@ -349,83 +399,4 @@ TEST_CASE("another package is another launch") {
         std::vector<std::string>{"the package was npm:p@1.0.0 and is npm:p@1.0.1"});
   now.package = {};
   CHECK(launch_differences(reviewed, now) == std::vector<std::string>{"the package was npm:p@1.0.0 and is none"});
-}
-
-TEST_CASE("an npx command stands for the same launch as its source") {
-  const auto meant = package_command({"npx", "-y", "@a/pkg@latest", "--flag", "/data"});
-  REQUIRE(meant);
-  CHECK(policy::spelled(meant->source) == "@a/pkg@latest");
-  CHECK(meant->command == std::vector<std::string>{"pkg", "--flag", "/data"});
-  const auto named = package_command({"npx", "--yes", "-p", "@a/pkg", "srv", "x"});
-  REQUIRE(named);
-  CHECK(named->command == std::vector<std::string>{"srv", "x"});
-  for (const std::vector<std::string>& other :
-       std::vector<std::vector<std::string>>{{"node", "x.js"},
-                                             {"npx", "-y", "github:a/b"},
-                                             {"npx", "--registry=https://x.test", "pkg"},
-                                             {"npx", "-p", "a", "-p", "b", "srv"},
-                                             {"uvx", "--index", "https://x.test", "pkg"},
-                                             {"uvx", "--with", "other", "pkg"},
-                                             {"uvx", "--python", "3.12", "pkg"},
-                                             {"uvx", "--from", "git+https://x.test/y", "pkg"},
-                                             {"uv", "run", "--with", "pkg", "python", "-m", "pkg"},
-                                             {"docker", "run", "-i", "img"}}) {
-    CAPTURE(other.back());
-    CHECK_FALSE(package_command(other));
-  }
-}
-
-TEST_CASE("a client's npx command means the policy that was made of it, in any version it leaves open") {
-  policy::Launch launch;
-  launch.source = policy::Source{.package = "@a/pkg", .version = "1.2.3"};
-  launch.command = {"pkg", "/data"};
-  CHECK(means_launch({"npx", "-y", "@a/pkg", "/data"}, launch));
-  CHECK(means_launch({"npx", "-y", "@a/pkg@latest", "/data"}, launch));
-  CHECK(means_launch({"npx", "-y", "@a/pkg@1.2.3", "/data"}, launch));
-  CHECK_FALSE(means_launch({"npx", "-y", "@a/pkg@1.2.4", "/data"}, launch));
-  CHECK_FALSE(means_launch({"npx", "-y", "@a/other", "/data"}, launch));
-  CHECK_FALSE(means_launch({"npx", "-y", "@a/pkg", "/etc"}, launch));
-  CHECK_FALSE(means_launch({"npx", "-y", "@a/pkg"}, launch));
-  launch.source.reset();
-  CHECK_FALSE(means_launch({"npx", "-y", "@a/pkg", "/data"}, launch));
-}
-
-TEST_CASE("docker run stands for the same launch as its source, with its options") {
-  const std::string digest = "sha256:" + std::string(64, 'a');
-  const auto meant = image_command({"docker", "run", "-i", "--rm", "-v", "/d:/data:ro", "-e", "A=b", "--entrypoint",
-                                    "x", "ghcr.io/a/img:1@" + digest, "--flag"});
-  REQUIRE(meant);
-  CHECK(policy::spelled(meant->source) == "ghcr.io/a/img:1@" + digest);
-  CHECK(meant->source.bin == "x");
-  CHECK(meant->command == std::vector<std::string>{"x", "--flag"});
-  CHECK(meant->asked.mounts.size() == 1);
-  CHECK(image_command({"podman", "run", "ghcr.io/a/img"})->command == std::vector<std::string>{"img"});
-  for (const std::vector<std::string>& other :
-       std::vector<std::vector<std::string>>{{"docker", "run", "--privileged", "img"},
-                                             {"docker", "run", "--network", "mine", "img"},
-                                             {"docker", "run", "--user", "1", "img"},
-                                             {"docker", "run", "-e", "HOME=/x", "img"},
-                                             {"docker", "run", "-v", "x:/y", "img"},
-                                             {"docker", "run", "--what", "img"}}) {
-    CAPTURE(other[2]);
-    CHECK(is_image_command(other));
-    CHECK_FALSE(image_command(other));
-  }
-  CHECK_FALSE(is_image_command({"docker", "ps"}));
-}
-
-TEST_CASE("a client's docker run means the policy of the same image, tag and arguments") {
-  const std::string digest = "sha256:" + std::string(64, 'a');
-  policy::Launch launch;
-  launch.source = policy::Source{.kind = policy::Source::Kind::oci, .package = "docker.io/a/img:1", .version = digest};
-  launch.command = {"img", "x"};
-  CHECK(means_launch({"docker", "run", "-i", "a/img:1", "x"}, launch));
-  CHECK(means_launch({"docker", "run", "-i", "a/img", "x"}, launch));
-  CHECK(means_launch({"docker", "run", "-i", "a/img@" + digest, "x"}, launch));
-  CHECK_FALSE(means_launch({"docker", "run", "-i", "a/img:2", "x"}, launch));
-  CHECK_FALSE(means_launch({"docker", "run", "-i", "a/img@sha256:" + std::string(64, 'b'), "x"}, launch));
-  CHECK_FALSE(means_launch({"docker", "run", "-i", "b/img:1", "x"}, launch));
-  CHECK_FALSE(means_launch({"docker", "run", "-i", "a/img:1"}, launch));
-  CHECK_FALSE(means_launch({"docker", "run", "-i", "--entrypoint", "sh", "a/img:1", "x"}, launch));
-  CHECK_FALSE(means_launch({"npx", "-y", "a", "x"}, launch));
 }

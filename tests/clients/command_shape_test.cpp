@@ -21,6 +21,15 @@ TEST_CASE("a program's name is without folder and Windows extension") {
   CHECK(program_name("a.sh") == "a.sh");
 }
 
+TEST_CASE("what is set on the way to the program is told, the last value of a name") {
+  const Assigned expected = {{"B", "x y"}, {"A", "3=4"}};
+  CHECK(assigned_on_the_way(Words{"env", "A=1", "B=x y", "A=3=4", "npx", "-y", "x"}) == expected);
+  CHECK(assigned_on_the_way(Words{"env", "A=1", "sh", "-c", "B='x y' A=3=4 exec npx -y x C=5"}) == expected);
+  CHECK(innermost(Words{"sh", "-c", "B=1 exec npx -y x C=5"}) == Words{"npx", "-y", "x", "C=5"});
+  CHECK(assigned_on_the_way(Words{"npx", "x", "A=1"}).empty());
+  CHECK(innermost(Words{"sh", "-c", "A=1 B=2"}) == Words{"sh", "-c", "A=1 B=2"});
+}
+
 TEST_CASE("dangerous shapes are named") {
   CHECK(dangers(Words{"sudo", "-E", "server"}) == Dangers{Danger::superuser});
   CHECK(dangers(Words{"bash", "-c", "sudo server"}) == Dangers{Danger::superuser});

@@ -50,6 +50,7 @@ TEST_CASE("options of npx that take a value do not hide the package") {
   CHECK(package({"npx", "--loglevel=error", "x"}).name == "x");
   CHECK(package({"npx", "--unknown", "value", "x"}).name == "x");
   CHECK(package({"npx", "--yes", "--", "x", "--", "y"}).arguments == Words{"--", "y"});
+  CHECK(package({"npx", "-y", "--no-audit", "x"}).name == "x");
 }
 
 TEST_CASE("npx --package tells the program apart from the package") {
@@ -76,7 +77,11 @@ TEST_CASE("other runners of npm packages") {
   CHECK(package({"npm", "exec", "--yes", "x@1.0.0", "--", "-a"}).arguments == Words{"-a"});
   CHECK(package({"npm", "x", "-y", "--", "x", "-a"}).arguments == Words{"-a"});
   CHECK(package({"pnpm", "dlx", "x@1.0.0"}).pinned);
-  CHECK(package({"pnpm", "--package=y", "dlx", "x"}).runner == "pnpm dlx");
+  for (const Words& command : {Words{"pnpm", "--package=y", "dlx", "x"}, Words{"npm", "-p", "y", "exec", "x"}}) {
+    CHECK(package(command).name == "y");
+    CHECK(package(command).bin == "x");
+  }
+  CHECK(package({"npm", "--registry=https://r.example", "exec", "x"}).options == Words{"--registry=https://r.example"});
   CHECK(package({"yarn", "dlx", "-q", "x"}).name == "x");
   CHECK(package({"bunx", "--bun", "x@3.0.1"}).pinned);
   CHECK(package({"bun", "x", "x"}).name == "x");

@@ -57,7 +57,7 @@ TEST_CASE("what is not bound to one content is refused") {
   CHECK(refusal(R"("node_modules/a":{"resolved":"git+ssh://git@h/a.git#1","integrity":")" + kDigest + "\"}") ==
         "'node_modules/a' does not come from a registry");
   CHECK(refusal(R"("node_modules/a":{"version":"1.0.0","inBundle":true})") == "'node_modules/a' has no sha512 digest");
-  for (const char* kind : {"dependencies", "optionalDependencies"}) {
+  for (const char* kind : {"dependencies", "optionalDependencies", "peerDependencies"}) {
     CHECK(refusal(R"("node_modules/a":{"version":"1.0.0","integrity":")" + kDigest + "\",\"" + kind +
                   R"(":{"b":"HTTPS://r.example/b/-/b-1.0.0.tgz"}})") ==
           "'node_modules/a' wants a package from an address and not from a registry");
@@ -72,13 +72,15 @@ TEST_CASE("what is not bound to one content is refused") {
 TEST_CASE("npm's settings are read as npm does") {
   const auto settings = read_npmrc(
       "; a comment\n# another\nregistry = https://r.test/  ; why\n@s:registry=\"https://s.test\"\r\n"
-      "//r.test/:_authToken=${TOKEN}\n//s.test/:_authToken=${NONE}\nempty=${NONE?}\n[section]\nlist[]=x\nplain\n"
+      "//r.test/:_authToken=${TOKEN}\n//s.test/"
+      ":_authToken=${NONE}\nempty=${NONE?}\n@t:registry=${NONE}\n[section]\nlist[]=x\nplain\n"
       "token=a#b\nregistry=https://last.test/\n",
       {{"TOKEN", "secret"}});
   CHECK(settings == NpmSettings{{"registry", "https://last.test/"},
                                 {"@s:registry", "https://s.test"},
                                 {"//r.test/:_authToken", "secret"},
                                 {"empty", ""},
+                                {"@t:registry", "${NONE}"},
                                 {"token", "a#b"}});
 }
 
@@ -93,6 +95,10 @@ TEST_CASE("a package's program is found by its name") {
   CHECK(program(R"({"bin":{"a":"i.js","b":"i.js"}})", "pkg") == "i.js");
   CHECK(program(R"({"bin":{"a":"a.js","b":"b.js"}})", "pkg") == "! it has: a, b");
   CHECK(program(R"({"bin":{"a":"a.js"}})", "b") == "! it has: a");
+  CHECK(program(R"({"bin":".\\dist\\index.js"})", "pkg") == "dist/index.js");
+  CHECK(program(R"({"bin":{"@s/pkg":"a.js","other":"b.js"}})", "pkg") == "a.js");
+  CHECK(program(R"({"bin":{"pkg":"..\\..\\x.js"}})", "pkg") ==
+        "! it has none at all, and so is no server that can be started");
   CHECK(program(R"({})", "pkg") == "! it has none at all, and so is no server that can be started");
   CHECK(program(R"({"bin":{"pkg":"../../../etc/passwd"}})", "pkg") ==
         "! it has none at all, and so is no server that can be started");

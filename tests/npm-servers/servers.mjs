@@ -13,7 +13,7 @@ export const servers = [
   { package: `${S}slack`, secrets: { SLACK_BOT_TOKEN: 'xoxb-1', SLACK_TEAM_ID: 'T1' } },
   { package: `${S}brave-search`, secrets: { BRAVE_API_KEY: 'x' } },
   { package: `${S}google-maps`, secrets: { GOOGLE_MAPS_API_KEY: 'x' } },
-  { package: `${S}postgres`, args: ['postgresql://127.0.0.1/db'], needs: 'a database that answers' },
+  { package: `${S}postgres`, args: ['postgresql://127.0.0.1/db'] },
   { package: `${S}puppeteer` },
   { package: `${S}gdrive`, needs: 'a login that was made before' },
   { package: `${S}redis`, args: ['redis://127.0.0.1:6379'], needs: 'a redis that answers' },

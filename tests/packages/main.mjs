@@ -3,7 +3,8 @@
 // node main.mjs --cordon FILE [--die-at-step FILE] [--filter TEXT]
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Registry, serverFiles } from './registry.mjs';
 import { World, fine, finish, needsSandbox, options, refused, run } from './world.mjs';
@@ -188,6 +189,12 @@ await test('no package comes from an address, not even at the registry', async (
   assert.deepEqual(world.stored().filter((name) => !name.startsWith('.')), []);
 });
 
+await test('no peer comes from an address either', async (world, registry) => {
+  registry.publish({ name: 'srv', version: '4.0.1', bin: 'index.js', peerDependencies: { dep: `${registry.url}dep/-/dep-1.0.0.tgz` } }, serverFiles(['one']));
+  world.write('{npm: "srv@4.0.1"}');
+  refused(await world.install(), 'wants a package from an address and not from a registry');
+});
+
 await test('what a package brings in its own archive is installed with it', async (world, registry) => {
   registry.publish({ name: 'srv', version: '4.0.2', bin: 'index.js', dependencies: { own: '1.0.0' }, bundleDependencies: ['own'] },
     { ...serverFiles(['one'], "require('own');"), 'node_modules/own/package.json': '{"name":"own","version":"1.0.0"}', 'node_modules/own/index.js': '' });
@@ -274,10 +281,50 @@ await test('an update counts once it is accepted, and a rollback goes back', asy
   await registry.start();
 });
 
+await test('a review that an update overtook writes nothing', async (world, registry) => {
+  const sign = path.join(world.folder, 'sign');
+  mkdirSync(sign);
+  const waits = `console.error('waiting'); while (!require('node:fs').existsSync('${sign}/go')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);`;
+  registry.publish({ name: 'srv', version: '6.0.0', bin: 'index.js' }, serverFiles(['one'], waits));
+  registry.publish({ name: 'srv', version: '7.0.0', bin: 'index.js' }, serverFiles(['one', 'two']));
+  world.write('{npm: "srv@6.0.0"}', `isolation: {filesystem: {runtime: [node], read: ["${sign}"]}}\n`);
+  fine(await world.install());
+  const slow = world.start('review', '--policy', world.policy, '--accept-all', '--reviewer', 't');
+  slow.stdin.end();
+  await new Promise((resolve) => { slow.stderr.on('data', () => slow.text.includes('waiting') && resolve()); slow.done.then(resolve); });
+  fine(await world.cordon('update', '--policy', world.policy, '7.0.0', '--accept-all', '--reviewer', 't'));
+  writeFileSync(path.join(sign, 'go'), '');
+  refused(await slow.done, 'another package counts now than was reviewed');
+  assert.deepEqual(await world.tools(), ['one', 'two']);
+});
+
 await test('a rollback without an update says so', async (world) => {
   world.write('{npm: "srv@1.0.0"}');
   fine(await world.review());
   refused(await world.cordon('rollback', '--policy', world.policy), 'nothing to go back to');
+});
+
+await test('a policy that shares a package keeps it when another one mends it and goes', async (world) => {
+  world.write('{npm: "srv@1.0.0"}');
+  fine(await world.review());
+  const other = path.join(world.folder, 'other.yaml');
+  writeFileSync(other, 'version: 1\nserver: o\nlaunch: {source: {npm: "srv@1.0.0"}, command: [srv]}\n');
+  fine(await world.cordon('install', '--policy', other));
+  rmSync(path.join(world.store, world.stored()[0], 'tree/node_modules/dep/index.js'));
+  fine(await world.cordon('install', '--policy', other));
+  rmSync(other);
+  assert.match(fine(await world.cordon('prune', '--yes')).text, /0 of 1 can be removed/);
+  assert.deepEqual(await world.tools(), ['one']);
+  // Nobody can find a folder that was moved, but whoever is asked is told.
+  renameSync(path.join(world.folder, 's.lock.json'), path.join(world.folder, 'moved.lock.json'));
+  assert.match(fine(await world.cordon('prune', '--dry-run')).text, /s\.lock\.json, which did, is gone or was moved/);
+});
+
+await test('a command that sets a variable for the package is the policy that sets it', async (world) => {
+  writeFileSync(world.policy, 'version: 1\nserver: s\nlaunch:\n  source: {npm: "srv@1.0.0"}\n  command: [srv]\n  environment: {set: {MODE: x}}\ncatalog: {accept_unattended: true}\n');
+  fine(await world.review());
+  assert.deepEqual(await world.tools('env', 'MODE=x', 'npx', '-y', 'srv'), ['one']);
+  assert.match(await world.tools('env', 'MODE=y', 'npx', '-y', 'srv'), /^launch_changed: /);
 });
 
 await test('another version in the policy alone is not started', async (world) => {
@@ -311,6 +358,9 @@ else await test('an update or rollback that is cut off at any step is completed 
   let steps = 0;
   for (;; ++steps) {
     const end = await diesAt(steps, ...update);
+    if (end === 'killed' && steps !== 0) {
+      assert.match(fine(await world.cordon('facts', '--policy', world.policy)).text, /cut off is now complete: .*s\.yaml/);
+    }
     // Before all is written down, nothing happened.
     assert.deepEqual(await world.tools(), end === 'killed' && steps === 0 ? ['one'] : ['one', 'two'], `step ${steps}: ${end}`);
     assert.deepEqual(left(), []);
@@ -333,6 +383,28 @@ else await test('an update or rollback that is cut off at any step is completed 
   refused(await world.cordon('diff', '--policy', world.policy), 'an update was cut off', 's.yaml');
   assert.ok(readFileSync(world.policy, 'utf8').endsWith('# mine\n'));
   assert.deepEqual(left(), []);
+});
+
+await test('a list of changes that is none of ours changes nothing', async (world) => {
+  world.write('{npm: "srv@1.0.0"}');
+  fine(await world.review());
+  const pending = path.join(world.data, 'mcp-cordon/pending');
+  const file = path.join(pending, `${createHash('sha256').update(world.policy).digest('hex').slice(0, 32)}.json`);
+  const victim = path.join(world.home, '.profile');
+  const put = (changes) => writeFileSync(file, JSON.stringify({ format: 'mcp-cordon.pending', policy: world.policy, changes }), { mode: 0o600 });
+  put([{ path: victim, before: '', mode: '420', text: 'x' }]);
+  assert.match(await world.tools(), /would change .*\.profile/);
+  assert.ok(!existsSync(victim));
+  writeFileSync(victim, 'mine');
+  put([{ path: victim, before: `sha256:${createHash('sha256').update('mine').digest('hex')}`, mode: '420' }]);
+  assert.match(await world.tools(), /would change .*\.profile/);
+  assert.equal(readFileSync(victim, 'utf8'), 'mine');
+  for (const text of ['', '{', '[]']) {
+    writeFileSync(file, text);
+    assert.match(await world.tools(), /^launch_failed: is no list of changes/);
+  }
+  rmSync(file);
+  assert.deepEqual(await world.tools(), ['one']);
 });
 
 await test('prune removes what neither a record nor a rollback nor a session needs', async (world, registry) => {
