@@ -6,6 +6,7 @@
 
 #include "app/inventory.hpp"
 #include "app/wrap_names.hpp"
+#include "app/wrap_places.hpp"
 #include "base/text.hpp"
 #include "clients/secrets.hpp"
 #include "clients/starter_policy.hpp"
@@ -75,6 +76,8 @@ class PolicyChooser {
     }
     step.policy = name;
     step.new_policy = std::move(*policy);
+    const std::vector<std::string> places = places_not_shown(entry, *step.new_policy);
+    step.notes.insert(step.notes.end(), places.begin(), places.end());
     planned_.emplace(name, Planned{step.command, environment_of(entry), *step.new_policy});
     return {};
   }
