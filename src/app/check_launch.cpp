@@ -129,7 +129,8 @@ void LaunchCheck::script(const PlannedLaunch& planned) {
   constexpr auto kEndings =
       std::to_array<std::string_view>({".js", ".mjs", ".cjs", ".ts", ".py", ".jar", ".rb", ".sh"});
   const sandbox::LaunchSpec& spec = planned.prepared.spec;
-  if (!spec.image.reference.empty()) {
+  // What counts may be the client's command, which stands elsewhere.
+  if (!spec.image.reference.empty() || loaded_.policy.launch.command_from_client) {
     return;
   }
   for (std::size_t i = 1; i < spec.argv.size(); ++i) {

@@ -163,7 +163,8 @@ void wrap_entry(const Caller& caller, PolicyChooser& chooser, WrapPlan& plan, st
     return leave(text::printable(edits.error().to_string(), 1000), true);
   }
   const std::vector<std::string> warnings =
-      command_warnings({step.policy, step.command, {}, entry.environment_file, entry.cwd});
+      step.new_policy ? step.new_policy->warnings
+                      : command_warnings({step.policy, step.command, {}, entry.environment_file, entry.cwd});
   step.notes.insert(step.notes.end(), warnings.begin(), warnings.end());
   if (!entry.environment_file.empty()) {
     step.notes.push_back(text::cat("the client sets what ", text::printable(entry.environment_file, 500),

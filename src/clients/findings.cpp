@@ -24,7 +24,7 @@ constexpr auto kTable = std::to_array<FindingFacts>({
     {dangerous_shape, "dangerous_shape", "starts its server in a dangerous way", "error",
      "name the server's own program and its arguments in the place of that"},
     {foreign_wrapper, "foreign_wrapper", "names a program called mcp-cordon that is not this one", "error",
-     "unwrap it with that program, and wrap it with this one"},
+     "mcp-cordon unwrap takes that one out, mcp-cordon wrap puts this one in"},
     {policy_missing, "policy_missing", "names a policy that cannot be used", "error",
      "mcp-cordon check NAME says why; where there is none, unwrap and wrap make one"},
     {policy_from_file, "policy_from_file", "names its policy by a file", "warning",

@@ -221,6 +221,8 @@ TEST_CASE("a script that the command names by a relative path is told") {
                             "\", srv/index.js]\n  home: temporary\n";
   const std::string end = "isolation: {backend: none, reason: a test}\n";
   CHECK(says(all(f.check(f.temp.file("one.yaml", start + end))), "'srv/index.js', a relative path"));
+  CHECK_FALSE(
+      says(all(f.check(f.temp.file("one.yaml", start + "  command_from_client: true\n" + end))), "relative path"));
   const std::string cwd = "  cwd: " + f.temp.at("data") + "\n";
   CHECK_FALSE(says(all(f.check(f.temp.file("one.yaml", start + cwd + end))), "a relative path"));
 }

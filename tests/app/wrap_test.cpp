@@ -134,6 +134,23 @@ TEST_CASE("a variable that names a place which the policy does not show is told,
   }
 }
 
+TEST_CASE("a variable that a shipped policy sets itself is told, since the config's value is not used") {
+  const Setup setup;
+  std::filesystem::create_directories(setup.caller.share_folder());
+  std::filesystem::copy(CORDON_SHIPPED_POLICIES, setup.caller.share_folder() + "/policies",
+                        std::filesystem::copy_options::recursive);
+  const std::string notes = setup.folder.folder("notes");
+  setup.folder.file("project/.mcp.json",
+                    R"({"mcpServers":{"m":{"command":"npx","args":["-y","@modelcontextprotocol/server-memory@1.0.0"],)"
+                    R"("env":{"MEMORY_FILE_PATH":")" +
+                        notes + R"(/memory.json"}}}})");
+  const WrapPlan plan = setup.plan();
+  REQUIRE(plan.steps.size() == 1);
+  CHECK(holds(notes_of(plan.steps[0]), "the policy sets MEMORY_FILE_PATH itself"));
+  CHECK_FALSE(holds(notes_of(plan.steps[0]), "MEMORY_FILE_PATH names"));
+  CHECK(holds(notes_of(plan.steps[0]), "is fetched once"));
+}
+
 TEST_CASE("one command in two configs gets one policy, two commands of one name get two") {
   const Setup setup;
   setup.folder.file("home/.cursor/mcp.json", R"({"mcpServers":{"s":{"command":"x"},"t":{"command":"z"}}})");
