@@ -151,9 +151,10 @@ bool relative_file(std::string_view word) {
 }
 
 Status refuse_relative_files(const std::vector<std::string>& command) {
-  for (std::size_t i = 1; i < command.size() && !clients::detect(command); ++i) {
+  for (std::size_t i = 0; i < command.size() && !clients::detect(command); ++i) {
     std::error_code error;
-    if (!relative_file(command[i]) || !std::filesystem::exists(command[i], error)) {
+    const bool program = i == 0 && command[i].find('/') != std::string::npos && !command[i].starts_with('/');
+    if (!(program || (i > 0 && relative_file(command[i]))) || !std::filesystem::exists(command[i], error)) {
       continue;
     }
     const std::filesystem::path absolute = std::filesystem::absolute(command[i], error);

@@ -96,6 +96,8 @@ TEST_CASE("a file of the current directory that is named by a relative path is r
   const Status refused = refuse_relative_files({"node", relative});
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().remedy.find("write " + file) != std::string::npos);
+  CHECK_FALSE(refuse_relative_files({relative}).has_value());
+  CHECK(refuse_relative_files({file}).has_value());
   CHECK(refuse_relative_files({"node", file}).has_value());
   CHECK(refuse_relative_files({"node", "not-there.js"}).has_value());
   CHECK(refuse_relative_files({"npx", "-y", "p", relative}).has_value());
