@@ -81,7 +81,7 @@ std::string foreign_host(std::span<const std::string> lines, const std::function
 // "ERROR: No matching distribution found for srv==1.0": the requirement, or nothing.
 std::string missing_requirement(std::span<const std::string> lines) {
   constexpr std::string_view kMissing = "No matching distribution found for ";
-  const auto line = std::ranges::find_if(lines, [](const std::string& one) { return one.contains(kMissing); });
+  const auto line = std::ranges::find_if(lines, [kMissing](const std::string& one) { return one.contains(kMissing); });
   return line == lines.end() ? std::string() : line->substr(line->find(kMissing) + kMissing.size());
 }
 
