@@ -109,7 +109,9 @@ Result<std::string> audited_server(const Caller& caller, const PolicyChoice& cho
   }
   const Result<LoadedPolicy> loaded = read_policy_file(caller, choice);
   if (!loaded && loaded.error().code == Errc::file_unreadable && choice.file.empty()) {
-    return fail(Errc::file_unreadable, text::cat("there is no log and no policy named '", choice.name, "'"));
+    return fail(Errc::file_unreadable, text::cat("there is no log and no policy named '", choice.name, "'"),
+                text::cat(text::printable(audit_folder(caller), 1000), "/*"),
+                "a log has the name of its server, as one of these folders");
   }
   if (!loaded) {
     return std::unexpected(loaded.error());

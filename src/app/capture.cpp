@@ -71,7 +71,8 @@ Result<catalog::Catalog> collect(const CaptureRequest& request, const PlannedLau
     return std::unexpected(recorded.error());
   }
   return live ? std::move(live)
-              : std::unexpected(with_next_step(std::move(live.error()), spelled_name(request.loaded)));
+              : std::unexpected(
+                    with_next_step(std::move(live.error()), spelled_name(request.loaded), request.reviewed != nullptr));
 }
 
 // Texts that differ from the reviewed ones in values of variables only are the reviewed ones.

@@ -2,13 +2,16 @@
 #include "app/check_files.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "app/grants.hpp"
 #include "app/package_launch.hpp"
 #include "app/package_store.hpp"
 #include "app/plain_file.hpp"
+#include "app/policy_lookup.hpp"
 #include "app/session_context.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
@@ -60,11 +63,28 @@ std::vector<CheckFinding> check_policy_file(const Caller& caller, const std::str
 
 }  // namespace
 
+Result<std::string> file_to_check(const Caller& caller, const std::string& word) {
+  const bool looks_like_file = word.find('/') != std::string::npos || word.ends_with(".yaml") ||
+                               word.ends_with(".yml") || word.ends_with(".json");
+  if (std::error_code error; looks_like_file || std::filesystem::exists(word, error)) {
+    return word;
+  }
+  const Result<PolicyLocation> named = locate_policy(caller, {.name = word, .file = {}, .ceilings = {}});
+  if (!named) {
+    return std::unexpected(named.error());
+  }
+  return named->path;
+}
+
 std::vector<CheckFinding> check_file(const Caller& caller, const std::string& path,
                                      const std::vector<LoadedCeiling>& ceilings, CheckDepth depth) {
   const Result<std::string> text = read_plain(path, formats::kCatalogFileLimits.max_bytes);
   if (!text) {
-    return findings({text.error()});
+    Error error = text.error();
+    if (error.remedy.empty()) {
+      error.remedy = "give a policy's NAME, or the path of a file that can be read";
+    }
+    return findings({std::move(error)});
   }
   if (!is_snapshot(path, *text)) {
     return check_policy_file(caller, path, *text, ceilings, depth);
@@ -90,9 +110,7 @@ Status check_package(const Caller& caller, const std::string& path) {
   const std::string where = place_in(loaded->policy, source.position);
   const Result<std::optional<formats::PackageRecord>> record = load_record(caller, *loaded);
   if (!record || !*record) {
-    return record ? fail(Errc::launch_failed, text::cat("the package ", policy::spelled(source), " is not installed"),
-                         where, install)
-                  : std::unexpected(record.error());
+    return record ? fail(Errc::launch_failed, not_installed(source), where, install) : std::unexpected(record.error());
   }
   if (Status fits = check_record(source, **record, where, install);
       !fits || (*record)->kind == policy::Source::Kind::oci) {

@@ -17,6 +17,10 @@ namespace cordon::app {
 // would trust it. `launch`: also what it names on this machine.
 enum class CheckDepth : std::uint8_t { text, launch };
 
+// What a word after `check` means: a file; where there is none of that name, and it looks like none (no slash, no
+// ending), the policy of that name, as for the other commands.
+Result<std::string> file_to_check(const Caller& caller, const std::string& word);
+
 // What is wrong with a file, in its order; empty when nothing is. A file whose text begins with a brace and whose name
 // does not end in .yaml or .yml is read as a snapshot, and looked at by itself. A policy without a fault is compared
 // with `ceilings`, and then looked at as `depth` says.

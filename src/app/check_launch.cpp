@@ -10,6 +10,7 @@
 
 #include "app/expand.hpp"
 #include "app/grants.hpp"
+#include "app/init.hpp"
 #include "app/paths.hpp"
 #include "app/planned_launch.hpp"
 #include "app/secrets.hpp"
@@ -128,17 +129,24 @@ void LaunchCheck::script(const PlannedLaunch& planned) {
   constexpr auto kEndings =
       std::to_array<std::string_view>({".js", ".mjs", ".cjs", ".ts", ".py", ".jar", ".rb", ".sh"});
   const sandbox::LaunchSpec& spec = planned.prepared.spec;
-  if (!spec.image.reference.empty()) {
+  // What counts may be the client's command, which stands elsewhere.
+  if (!spec.image.reference.empty() || loaded_.policy.launch.command_from_client) {
     return;
   }
   for (std::size_t i = 1; i < spec.argv.size(); ++i) {
     const std::string& word = spec.argv[i];
-    const bool named = word.starts_with('/') &&
-                       std::ranges::any_of(kEndings, [&](std::string_view ending) { return word.ends_with(ending); });
+    const bool file = std::ranges::any_of(kEndings, [&](std::string_view ending) { return word.ends_with(ending); });
+    const bool named = file && word.starts_with('/');
     struct stat info{};
     if (named && ::stat(outside_path(spec.mounts, word).c_str(), &info) != 0) {
       note(text::cat("the command names '", text::printable(word, 1024), "', which is not there"),
            place_in(loaded_.policy, loaded_.policy.launch.position), "correct it here and in the client's config");
+    }
+    if (file && relative_file(word) && loaded_.policy.launch.cwd.empty()) {
+      note(text::cat("the command names '", text::printable(word, 1024),
+                     "', a relative path, and the server starts in its private home"),
+           place_in(loaded_.policy, loaded_.policy.launch.position),
+           "write the absolute path, here and in the client's config");
     }
   }
 }

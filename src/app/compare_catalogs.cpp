@@ -12,7 +12,11 @@ namespace {
 Result<catalog::Snapshot> read_catalog(const std::string& path) {
   const Result<std::string> text = read_plain(path, formats::kCatalogFileLimits.max_bytes);
   if (!text) {
-    return std::unexpected(text.error());
+    Error error = text.error();
+    if (error.remedy.empty()) {
+      error.remedy = "two words are two catalog files; the NAME of a policy stands alone";
+    }
+    return std::unexpected(std::move(error));
   }
   return formats::read_any_catalog(*text, path);
 }

@@ -32,6 +32,7 @@ struct Complaint {
   std::string call = {};        // what the kernel was asked for, where no path is in question: "ptrace"
   bool starts_program = false;  // it is about executing the path
   bool writes = false;          // making or changing, not reading
+  bool seen = false;            // by a trace, so that reading is known from making; else the program said so
   bool operator==(const Complaint&) const = default;
 };
 

@@ -92,6 +92,16 @@ std::optional<Finding> not_shown(const Complaint& complaint, const Surroundings&
     return Finding{text::cat("nothing in the policy shows ", shown_path(folder), " to the server"),
                    proposal(around, "write", folder, parent_of(complaint.path))};
   }
+  // Whether it was to be read or made is not known, so nothing is proposed.
+  if (complaint.ailment == Ailment::missing && !complaint.seen && !complaint.writes &&
+      !is_within(complaint.path, kInsideHome) && folder != "/" && (entry == nullptr || folder != entry->target) &&
+      around.outside(folder) == PathKind::directory) {
+    return Finding{
+        text::cat("nothing in the policy shows ", shown_path(folder), " to the server, and ",
+                  shown_path(file_name_of(outside)),
+                  " is not there outside either; what it shall make there takes a write grant of the folder"),
+        {}};
+  }
   return std::nullopt;
 }
 

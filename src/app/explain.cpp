@@ -10,6 +10,7 @@
 #include "core/catalog/effects.hpp"
 #include "core/gate/reviewed_schemas.hpp"
 #include "core/json/read.hpp"
+#include "core/json/write.hpp"
 #include "core/policy/evaluate.hpp"
 #include "core/policy/judge_call.hpp"
 
@@ -37,6 +38,16 @@ std::string_view consequence(policy::Action action) {
 constexpr std::string_view kLiveToo =
     "  only while the live definition is the reviewed one: a changed tool is judged by catalog.drift first\n";
 
+// Where the class alone decides, a person can change either.
+std::string way_out(const policy::Policy& policy, const policy::Verdict& verdict, const std::string& tool) {
+  if (verdict.action == policy::Action::allow || !verdict.because.starts_with("effect ")) {
+    return {};
+  }
+  return text::cat("  to change that: another class (mcp-cordon review ", policy.server,
+                   " --all), or a rule in tools.rules of the policy, as {tools: [",
+                   json::quoted(text::printable(tool, 256)), "], action: allow}\n");
+}
+
 // How the tool stands to the snapshot. Nothing: it is never shown.
 struct Pin {
   const catalog::PinnedTool* pinned = nullptr;
@@ -63,9 +74,16 @@ std::optional<Pin> pin_of(const policy::Policy& policy, const catalog::Snapshot*
   return out;
 }
 
-std::string never_shown(const std::string& tool) {
-  return text::cat(text::printable(tool, 256),
-                   ": not in the snapshot; not listed, a call is answered as for an unknown tool\n");
+std::string never_shown(const catalog::Snapshot* snapshot, const std::string& tool) {
+  std::vector<std::string_view> names;
+  for (const catalog::PinnedTool& one :
+       snapshot == nullptr ? std::span<const catalog::PinnedTool>() : std::span(snapshot->tools)) {
+    names.push_back(one.name);
+  }
+  const std::optional<std::string_view> meant = text::nearest(tool, names);
+  return text::cat(text::printable(tool, 256), ": not in the snapshot",
+                   meant ? text::cat(" (did you mean '", text::printable(*meant, 256), "'?)") : std::string(),
+                   "; not listed, a call is answered as for an unknown tool\n");
 }
 
 // What the classes hang on, and what speaks for the class, in the words of the proposal.
@@ -92,7 +110,7 @@ std::string effect_lines(const Pin& pin) {
 std::string explain_tool(const policy::Policy& policy, const catalog::Snapshot* snapshot, const std::string& tool) {
   const std::optional<Pin> pin = pin_of(policy, snapshot, tool);
   if (!pin) {
-    return never_shown(tool);
+    return never_shown(snapshot, tool);
   }
   std::vector<policy::Effect> possible = {pin->effect};
   for (std::size_t i = 0; pin->pinned != nullptr && i < pin->pinned->when.size(); ++i) {
@@ -112,14 +130,14 @@ std::string explain_tool(const policy::Policy& policy, const catalog::Snapshot* 
   if (possible.size() > 1 || policy::CallJudge(policy.tools).looks_at_arguments(tool)) {
     out += "  a call is judged by its arguments as well: add --arguments JSON\n";
   }
-  return out + std::string(kLiveToo);
+  return out + (too_much ? std::string() : way_out(policy, verdict, tool)) + std::string(kLiveToo);
 }
 
 std::string explain_call(const policy::Policy& policy, const catalog::Snapshot* snapshot, const std::string& tool,
                          const json::Value& arguments) {
   const std::optional<Pin> pin = pin_of(policy, snapshot, tool);
   if (!pin) {
-    return never_shown(tool);
+    return never_shown(snapshot, tool);
   }
   policy::Call call{.tool = tool, .effect = pin->effect, .effect_by_person = pin->by_person, .arguments = arguments};
   Result<json::Document> definition = fail(Errc::internal, "");
@@ -170,7 +188,8 @@ std::string explain_call(const policy::Policy& policy, const catalog::Snapshot* 
     }
     out += text::cat("    ", text::printable(line, 1024), '\n');
   }
-  return out + std::string(kLiveToo);
+  const bool by_class = !too_much && !judged.refusal && !unfit;
+  return out + (by_class ? way_out(policy, judged.verdict, tool) : std::string()) + std::string(kLiveToo);
 }
 
 Result<std::string> explain(const Caller& caller, const PolicyChoice& choice, const std::string& tool,

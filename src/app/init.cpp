@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 #include "app/expand.hpp"
 #include "app/image_command.hpp"
@@ -149,8 +151,9 @@ void warn_of_secret(const std::string& name, std::string_view instead, std::vect
   }
 }
 
-// A file by its look, named from a working directory that the server will not have.
-bool is_relative_file(std::string_view word) {
+}  // namespace
+
+bool relative_file(std::string_view word) {
   constexpr auto kEndings =
       std::to_array<std::string_view>({".js", ".mjs", ".cjs", ".ts", ".py", ".jar", ".rb", ".sh"});
   if (word.starts_with('-') || word.starts_with('/') || word.starts_with('~') || word.starts_with('@') ||
@@ -161,7 +164,23 @@ bool is_relative_file(std::string_view word) {
          std::ranges::any_of(kEndings, [word](std::string_view ending) { return word.ends_with(ending); });
 }
 
-}  // namespace
+Status refuse_relative_files(const std::vector<std::string>& command) {
+  for (std::size_t i = 0; i < command.size() && !clients::detect(command); ++i) {
+    std::error_code error;
+    const bool program = i == 0 && command[i].find('/') != std::string::npos && !command[i].starts_with('/');
+    if (!(program || (i > 0 && relative_file(command[i]))) || !std::filesystem::exists(command[i], error)) {
+      continue;
+    }
+    const std::filesystem::path absolute = std::filesystem::absolute(command[i], error);
+    return fail(
+        Errc::policy_invalid,
+        text::cat(text::printable(command[i], 300), " is a relative path, and the server starts in its private home"),
+        {},
+        text::cat("write ", text::printable(absolute.lexically_normal().string(), 4096),
+                  ", here and in the client's config"));
+  }
+  return {};
+}
 
 std::vector<std::string> command_warnings(const InitRequest& request) {
   std::vector<std::string> out;
@@ -212,7 +231,7 @@ std::vector<std::string> command_warnings(const InitRequest& request) {
                   " is looked for in no working directory: write its absolute path, here and in the client's config"));
   }
   for (std::size_t i = 1; !placeholder && !package && i < request.command.size(); ++i) {
-    if (is_relative_file(request.command[i])) {
+    if (relative_file(request.command[i])) {
       out.push_back(
           text::cat(text::printable(request.command[i], 300),
                     " is a relative path, and the server starts in its private home: write the absolute path, "

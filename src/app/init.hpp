@@ -3,6 +3,7 @@
 // init: a first policy for a command, as little as it needs.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/caller.hpp"
@@ -33,6 +34,12 @@ Result<NewPolicy> prepare_policy(const Caller& caller, const InitRequest& reques
 
 // policy_invalid, and nothing is written, when something of that name is there.
 Status store_policy(const Caller& caller, const NewPolicy& policy);
+
+// A file by its look, named from a working directory that the server will not have.
+bool relative_file(std::string_view word);
+
+// policy_invalid for a file of the current directory that is named by a relative path, with the path to write.
+Status refuse_relative_files(const std::vector<std::string>& command);
 
 // What a person should know of a command before it is started behind mcp-cordon. Printable sentences.
 std::vector<std::string> command_warnings(const InitRequest& request);

@@ -20,8 +20,7 @@ Result<formats::PackageRecord> installed_package(const LaunchRequest& request) {
   const policy::Source& source = *request.policy.launch.source;
   const std::string where = place_in(request.policy, source.position);
   if (!request.package) {
-    return fail(Errc::launch_failed, text::cat("the package ", policy::spelled(source), " is not installed"), where,
-                request.install);
+    return fail(Errc::launch_failed, not_installed(source), where, request.install);
   }
   if (const Status fits = check_record(source, *request.package, where, request.install); !fits) {
     return std::unexpected(fits.error());

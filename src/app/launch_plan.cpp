@@ -384,8 +384,8 @@ Result<std::vector<std::string>> effective_command(const policy::Policy& policy,
                 text::cat("the policy has: ", text::printable(text::join(policy.launch.command, " "), 512),
                           policy.launch.source
                               ? text::cat(" of ", text::printable(policy::spelled(*policy.launch.source), 300),
-                                          "; a client's configuration that names another version has to be changed, or "
-                                          "name none")
+                                          ": what stands in the client's configuration has to say the same, with that "
+                                          "version or none, or the policy has to be changed")
                               : std::string()));
   }
   return policy.launch.command;

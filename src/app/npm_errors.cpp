@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "core/policy/source.hpp"
 
 namespace cordon::app {
 namespace {
@@ -63,10 +64,22 @@ bool is_talk(std::string_view line) {
   return line.starts_with("npm http ") || line.starts_with("npm warn ") || line.starts_with("npm WARN ");
 }
 
-std::optional<Error> known_failure(std::string_view code, const std::string& where) {
+// With the name of the package in it, so that it can be typed as it stands.
+std::string remedy_for(std::string_view remedy, std::string_view package) {
+  constexpr std::string_view kName = "PACKAGE";
+  const std::size_t at = remedy.find(kName);
+  const auto named = policy::read_npm_name(package);
+  if (at == std::string_view::npos || !named) {
+    return std::string(remedy);
+  }
+  return text::cat(remedy.substr(0, at), named->package, remedy.substr(at + kName.size()));
+}
+
+std::optional<Error> known_failure(std::string_view code, const std::string& where, std::string_view package) {
   for (const Meaning& meaning : kMeanings) {
     if (!code.empty() && has_word(meaning.codes, code)) {
-      return Error{Errc::launch_failed, text::cat(meaning.detail, " (", code, ")"), where, std::string(meaning.remedy)};
+      return Error{Errc::launch_failed, text::cat(meaning.detail, " (", code, ")"), where,
+                   remedy_for(meaning.remedy, package)};
     }
   }
   return std::nullopt;
@@ -86,19 +99,19 @@ Error npm_failure(std::string_view package, int status, std::span<const std::str
   for (const std::string& line : said) {
     code = code_of(line).empty() ? code : std::string(code_of(line));
     if (line.find(kNoGit) != std::string::npos) {
-      return *known_failure("ENOGIT", where);
+      return *known_failure("ENOGIT", where, package);
     }
     // npm takes it for a fault of the network when it happens while something is fetched.
     for (const std::string_view full : {std::string_view("ENOSPC"), std::string_view("EDQUOT")}) {
       if (line.find(full) != std::string::npos) {
-        return *known_failure(full, where);
+        return *known_failure(full, where, package);
       }
     }
   }
   if (said.size() > 8) {
     said.erase(said.begin(), said.end() - 8);
   }
-  if (auto known = known_failure(code, where)) {
+  if (auto known = known_failure(code, where, package)) {
     return std::move(*known);
   }
   return {Errc::launch_failed, text::cat("it ended with status ", status, ": ", text::join(said, " | ")), where, ""};

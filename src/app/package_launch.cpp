@@ -105,6 +105,12 @@ Result<std::vector<std::string>> interpreter_of(const std::string& path) {
 
 }  // namespace
 
+std::string not_installed(const policy::Source& source) {
+  return source.kind == policy::Source::Kind::oci
+             ? text::cat("the image ", policy::spelled(source), " is not fetched")
+             : text::cat("the package ", policy::spelled(source), " is not installed");
+}
+
 std::string install_command(std::string_view spelled) { return text::cat("mcp-cordon install ", spelled); }
 
 Status check_record(const policy::Source& source, const formats::PackageRecord& record, const std::string& where,

@@ -18,6 +18,9 @@ namespace cordon::app {
 // "mcp-cordon install NAME" for this policy; `spelled`: NAME, or "--policy FILE".
 std::string install_command(std::string_view spelled);
 
+// "the package X is not installed", or of an image, which an engine fetches.
+std::string not_installed(const policy::Source& source);
+
 // Is this the record of that source? policy_invalid when the source names no exact version and does not allow that;
 // launch_failed when the record is of something else. `where`: of the source in the policy.
 Status check_record(const policy::Source& source, const formats::PackageRecord& record, const std::string& where,

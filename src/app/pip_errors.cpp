@@ -40,10 +40,12 @@ constexpr auto kMeanings = std::to_array<Meaning>({
     {{"ConnectTimeoutError", "NewConnectionError", "ReadTimeoutError", "RemoteDisconnected", "NameResolutionError",
       "Connection broken", "Max retries exceeded", "Connection reset"},
      "the registry cannot be reached",
-     "try again with a network; what is installed already goes on working"},
+     "check the network, and which index pip.conf, uv.toml or the environment names; what is installed already goes on "
+     "working"},
     {{"IncompleteRead", "502 Server Error", "503 Server Error", "504 Server Error", "Connection aborted"},
      "the registry cannot be reached",
-     "try again with a network; what is installed already goes on working"},
+     "check the network, and which index pip.conf, uv.toml or the environment names; what is installed already goes on "
+     "working"},
     {{"ERROR: ResolutionImpossible", "conflicting dependencies"},
      "the packages that it needs contradict each other",
      "choose another version"},
@@ -76,14 +78,34 @@ std::string foreign_host(std::span<const std::string> lines, const std::function
   return {};
 }
 
-// "ERROR: No matching distribution found for srv==1.0", and what pip passed over before.
-std::optional<Meaning> why_missing(std::span<const std::string> lines) {
+// "ERROR: No matching distribution found for srv==1.0": the requirement, or nothing.
+std::string missing_requirement(std::span<const std::string> lines) {
   static constexpr std::string_view kMissing = "No matching distribution found for ";
   const auto line = std::ranges::find_if(lines, [](const std::string& one) { return one.contains(kMissing); });
-  if (line == lines.end()) {
+  return line == lines.end() ? std::string() : line->substr(line->find(kMissing) + kMissing.size());
+}
+
+// With the name of what is missing in it, so that it can be typed as it stands.
+std::string remedy_for(std::string_view remedy, std::span<const std::string> lines) {
+  constexpr std::string_view kName = "PACKAGE";
+  const std::string requirement = missing_requirement(lines);
+  const std::string name = requirement.substr(0, requirement.find_first_of("=<>!~[ ;(@"));
+  const bool plain = !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
+  });
+  const std::size_t at = remedy.find(kName);
+  return at == std::string_view::npos || !plain
+             ? std::string(remedy)
+             : text::cat(remedy.substr(0, at), name, remedy.substr(at + kName.size()));
+}
+
+// And what pip passed over before it said so.
+std::optional<Meaning> why_missing(std::span<const std::string> lines) {
+  const std::string requirement = missing_requirement(lines);
+  if (requirement.empty()) {
     return std::nullopt;
   }
-  const std::string requirement = line->substr(line->find(kMissing) + kMissing.size());
   const std::size_t equals = requirement.find("==");
   const std::string version =
       equals == std::string::npos ? std::string() : requirement.substr(equals + 2, requirement.find(' ') - equals - 2);
@@ -127,7 +149,7 @@ Error pip_failure(std::string_view package, int status, std::span<const std::str
     }
   }
   if (const auto missing = why_missing(lines)) {
-    return {Errc::launch_failed, std::string(missing->detail), where, std::string(missing->remedy)};
+    return {Errc::launch_failed, std::string(missing->detail), where, remedy_for(missing->remedy, lines)};
   }
   std::vector<std::string> said;
   std::ranges::copy_if(lines, std::back_inserter(said),

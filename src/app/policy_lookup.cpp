@@ -110,6 +110,11 @@ Result<PolicyLocation> locate_policy(const Caller& caller, const PolicyChoice& c
   if (!choice.file.empty()) {
     return locate_file(choice.file);
   }
+  if (const std::size_t at = choice.name.find('@'); at != std::string::npos && valid_name(choice.name.substr(0, at))) {
+    return fail(Errc::policy_invalid,
+                text::cat("'", text::printable(choice.name, 100), "' is no name of a policy, which has no version"), {},
+                text::cat("to move it to another one: mcp-cordon update ", choice.name.substr(0, at), " VERSION"));
+  }
   if (!valid_name(choice.name)) {
     return fail(Errc::policy_invalid,
                 text::cat("'", text::printable(choice.name, 100), "' is no name of a policy; names match ",
@@ -133,7 +138,8 @@ Result<PolicyLocation> locate_policy(const Caller& caller, const PolicyChoice& c
   return fail(Errc::file_unreadable,
               text::cat("there is no policy named '", choice.name, "' in ", text::join(folders, ", "),
                         meant ? text::cat(" (did you mean '", *meant, "'?)") : std::string()),
-              {}, "create it there, or give a file with --policy FILE");
+              {},
+              text::cat("make one: mcp-cordon init ", choice.name, " -- COMMAND; or give a file with --policy FILE"));
 }
 
 Result<PolicyLocation> locate_as_found(const Caller& caller, const std::string& file) {

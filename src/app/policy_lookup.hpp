@@ -34,10 +34,10 @@ struct PolicyLocation {
 // for an impossible name, file_unreadable when there is none or it cannot be known.
 Result<PolicyLocation> locate_policy(const Caller& caller, const PolicyChoice& choice);
 
-// Where the snapshot of a policy is read and written.
 // For check, which is given files alone: one that lies where its name is found is what `run NAME` would take.
 Result<PolicyLocation> locate_as_found(const Caller& caller, const std::string& file);
 
+// Where the snapshot of a policy is read and written.
 struct SnapshotLocation {
   std::string path = {};
   // Apart from its policy: such a snapshot names the policy's path and digest, so that another policy of the same name,

@@ -103,7 +103,7 @@ Result<std::vector<ToolAnswer>> converse(const Conversation& with, gate::Opening
   }
   Result<std::vector<ToolAnswer>> answers = caller.take_answers();
   return answers ? std::move(answers)
-                 : std::unexpected(with_next_step(std::move(answers.error()), spelled_name(request.loaded)));
+                 : std::unexpected(with_next_step(std::move(answers.error()), spelled_name(request.loaded), true));
 }
 
 std::string base64(std::string_view bytes) {

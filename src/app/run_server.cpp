@@ -353,7 +353,7 @@ Result<int> RunCase::talk(const std::optional<Error>& failure, run::Log& log) {
     words->ended(status && *status == exit_status(Errc::server_exited));
     for (const Errc code : {Errc::server_exited, Errc::timed_out}) {
       if (status && *status == exit_status(code)) {
-        log.notice(text::cat(name(code), ": ", next_step(code, spelled_name(*loaded_))), run::monotonic_now());
+        log.notice(text::cat(name(code), ": ", next_step(code, spelled_name(*loaded_), true)), run::monotonic_now());
       }
     }
     log.listen({});

@@ -81,20 +81,24 @@ void ServerWords::ended(bool failed) {
   }
 }
 
-std::string next_step(Errc code, std::string_view name) {
-  const std::string traced = text::cat("mcp-cordon run --trace ", name, " shows what the sandbox denies it");
+std::string next_step(Errc code, std::string_view name, bool reviewed) {
+  const std::string_view alone = "see whether its command answers without mcp-cordon";
+  // A session, and with it a trace, takes a snapshot.
+  const std::string traced =
+      reviewed ? text::cat("mcp-cordon run --trace ", name, " shows what the sandbox denies it") : std::string(alone);
   if (code == Errc::server_exited) {
     return text::cat("look at its own words above; ", traced);
   }
   if (code == Errc::timed_out) {
-    return text::cat("see whether its command answers without mcp-cordon; ", traced);
+    return reviewed ? text::cat(alone, "; ", traced)
+                    : text::cat(alone, "; what it may need is granted in the policy (isolation)");
   }
   return {};
 }
 
-Error with_next_step(Error error, std::string_view name) {
+Error with_next_step(Error error, std::string_view name, bool reviewed) {
   if (error.remedy.empty()) {
-    error.remedy = next_step(error.code, name);
+    error.remedy = next_step(error.code, name, reviewed);
   }
   return error;
 }

@@ -45,10 +45,10 @@ class ServerWords {
 };
 
 // What a person can do about a server that ended, or did not answer; empty for every other failure. `name`: how the
-// policy is named on a command line.
-std::string next_step(Errc code, std::string_view name);
+// policy is named on a command line. `reviewed`: is there a snapshot, so that `run` would start the server?
+std::string next_step(Errc code, std::string_view name, bool reviewed);
 // The same as the remedy of an error that has none.
-Error with_next_step(Error error, std::string_view name);
+Error with_next_step(Error error, std::string_view name, bool reviewed);
 
 // Whatever may hold keys, belongs to the system, or has a hidden name: nobody proposes to grant it.
 bool never_proposed(std::string_view path);

@@ -74,6 +74,7 @@ std::optional<Finding> denial(const TraceFinding& finding, const Surroundings& a
   }
   Complaint complaint;
   complaint.ailment = *ailment;
+  complaint.seen = true;
   constexpr std::string_view kUnix = "unix:";
   if (!is_network(finding.access)) {
     complaint.path = finding.path;

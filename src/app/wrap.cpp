@@ -6,6 +6,7 @@
 
 #include "app/inventory.hpp"
 #include "app/wrap_names.hpp"
+#include "app/wrap_places.hpp"
 #include "base/text.hpp"
 #include "clients/secrets.hpp"
 #include "clients/starter_policy.hpp"
@@ -75,6 +76,8 @@ class PolicyChooser {
     }
     step.policy = name;
     step.new_policy = std::move(*policy);
+    const std::vector<std::string> places = places_not_shown(entry, *step.new_policy);
+    step.notes.insert(step.notes.end(), places.begin(), places.end());
     planned_.emplace(name, Planned{step.command, environment_of(entry), *step.new_policy});
     return {};
   }
@@ -160,7 +163,8 @@ void wrap_entry(const Caller& caller, PolicyChooser& chooser, WrapPlan& plan, st
     return leave(text::printable(edits.error().to_string(), 1000), true);
   }
   const std::vector<std::string> warnings =
-      command_warnings({step.policy, step.command, {}, entry.environment_file, entry.cwd});
+      step.new_policy ? step.new_policy->warnings
+                      : command_warnings({step.policy, step.command, {}, entry.environment_file, entry.cwd});
   step.notes.insert(step.notes.end(), warnings.begin(), warnings.end());
   if (!entry.environment_file.empty()) {
     step.notes.push_back(text::cat("the client sets what ", text::printable(entry.environment_file, 500),

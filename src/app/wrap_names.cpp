@@ -52,10 +52,11 @@ PolicyMatch match_policy(const Caller& caller, const std::string& name, const st
   }
   const Result<LoadedPolicy> loaded = read_policy_file(caller, choice);
   if (!loaded) {
-    return {.fit = PolicyFit::broken, .detail = loaded.error().to_string()};
+    return {.fit = PolicyFit::broken, .path = location->path, .detail = loaded.error().to_string()};
   }
   const policy::Launch& launch = loaded->policy.launch;
   PolicyMatch out;
+  out.path = location->path;
   out.environment = launch.pass;
   for (const auto& [variable, value] : launch.set) {
     out.environment.push_back(variable);

@@ -24,6 +24,7 @@ enum class PolicyFit {
 };
 struct PolicyMatch {
   PolicyFit fit = PolicyFit::none;
+  std::string path = {};                      // of the policy; empty when there is none
   std::string detail = {};                    // printable: what is wrong with it
   std::vector<std::string> environment = {};  // names that it lets through or sets
   bool fetches_once = false;                  // its package comes from our store, and never at a start

@@ -14,7 +14,7 @@ namespace {
 class Check final : public Command {
  public:
   void declare(Options& options) override {
-    options.positionals("FILE", files_, "policies (YAML) and snapshots (JSON)");
+    options.positionals("NAME|FILE", words_, "names of policies, or files: policies (YAML) and snapshots (JSON)");
     options.values("--ceiling", "FILE", ceilings_,
                    "compare the policies with what this FILE accepts; alone: check the ceiling itself");
     options.flag("--syntax-only", syntax_only_,
@@ -23,8 +23,8 @@ class Check final : public Command {
   }
 
   int execute(const Invocation& invocation) override {
-    if (files_.empty() && ceilings_.empty()) {
-      return usage_error("give at least one FILE");
+    if (words_.empty() && ceilings_.empty()) {
+      return usage_error("give at least one NAME or FILE");
     }
     if (deep_ && syntax_only_) {
       return usage_error("--deep and --syntax-only exclude each other");
@@ -37,7 +37,13 @@ class Check final : public Command {
       return report(ceilings.error());
     }
     std::size_t faults = 0;
-    for (const std::string& file : files_) {
+    for (const std::string& word : words_) {
+      const Result<std::string> named = app::file_to_check(invocation.caller, word);
+      if (!named) {
+        faults += print(std::vector<Error>{named.error()});
+        continue;
+      }
+      const std::string& file = *named;
       const std::vector<app::CheckFinding> found = app::check_file(
           invocation.caller, file, *ceilings, syntax_only_ ? app::CheckDepth::text : app::CheckDepth::launch);
       faults += print(found);
@@ -72,7 +78,7 @@ class Check final : public Command {
   }
 
   std::vector<std::string> ceilings_ = {};
-  std::vector<std::string> files_ = {};
+  std::vector<std::string> words_ = {};
   bool deep_ = false;
   bool syntax_only_ = false;
 };

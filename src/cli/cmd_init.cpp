@@ -23,6 +23,9 @@ class InitCommand final : public Command {
       return usage_error("init needs NAME -- COMMAND [ARGUMENT]...");
     }
     const app::InitRequest request{name_, invocation.after, environment_, {}, {}};
+    if (const Status absolute = app::refuse_relative_files(request.command); !absolute) {
+      return report(absolute.error());
+    }
     const Result<app::NewPolicy> policy = app::prepare_policy(invocation.caller, request);
     if (!policy) {
       return report(policy.error());
@@ -53,11 +56,12 @@ class InitCommand final : public Command {
           text::cat("mcp-cordon: the policy '", name_, "' is there already, for this command; it stays as it is\n"));
       return kFine;
     }
-    return report({Errc::policy_invalid,
-                   text::cat("there is a policy '", name_, "' already, and it ",
-                             match.detail.empty() ? "is for another command" : match.detail),
-                   {},
-                   "take another name"});
+    return report(
+        {Errc::policy_invalid,
+         text::cat("there is a policy '", name_, "' already, and it ",
+                   match.detail.empty() ? "is for another command" : match.detail),
+         match.path.empty() ? text::cat(invocation.caller.config_folder(), "/policies/", name_, ".yaml") : match.path,
+         "take another name, or edit or remove that file"});
   }
 
   std::string name_ = {};

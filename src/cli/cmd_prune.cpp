@@ -41,6 +41,10 @@ class Prune final : public Command {
       removable += one.removable ? 1 : 0;
       bytes += one.removable ? one.bytes : 0;
     }
+    if (packages->empty()) {
+      print_out("nothing is installed\n");
+      return kFine;
+    }
     print_out(text::cat(removable, " of ", packages->size(), " can be removed: ", size_of(bytes), '\n'));
     return removable == 0 || dry_run_ ? kFine : remove(invocation, *packages);
   }

@@ -25,6 +25,9 @@ class Rollback final : public Command {
     }
     print_err(text::cat("mcp-cordon: back from ", text::printable(back->from, 300), " to ",
                         text::printable(back->to, 300), '\n'));
+    print_err(text::cat("mcp-cordon: a client's configuration that names ", text::printable(back->from, 300),
+                        " does not start any more: write ", text::printable(back->to, 300),
+                        " there, or no version (mcp-cordon inventory shows it)\n"));
     if (!back->installed) {
       print_err(text::cat("mcp-cordon: its files are gone; fetch them: mcp-cordon install ",
                           text::printable(policy_.spelled()), '\n'));

@@ -75,10 +75,10 @@ class Update final : public Command {
       return report(stored.error());
     }
     print_err(text::cat("mcp-cordon: ", text::printable(update.to, 300), " counts now; snapshot written to ",
-                        text::printable(stored->path), "\nmcp-cordon: mcp-cordon rollback ",
-                        app::spelled_name(update.open.loaded),
-                        " goes back\nmcp-cordon: a client's configuration that names the version (npx ",
-                        text::printable(update.from, 300), ") no longer fits; mcp-cordon inventory shows it\n"));
+                        text::printable(stored->path), "\nmcp-cordon: to go back: mcp-cordon rollback ",
+                        app::spelled_name(update.open.loaded), "\nmcp-cordon: a client's configuration that names ",
+                        text::printable(update.from, 300), " does not start any more: write ",
+                        text::printable(update.to, 300), " there, or no version (mcp-cordon inventory shows it)\n"));
     if (!update.open.loaded.policy.catalog.trusted_keys.empty()) {
       print_err("mcp-cordon: the policy wants a signature (catalog.trusted_keys); review --sign makes one\n");
     }

@@ -143,7 +143,15 @@ Parsed parse(std::span<const std::string> arguments, std::string_view version) {
     out.out = text::cat("mcp-cordon ", version, "\n");
     return out;
   } catch (const CLI::ParseError& error) {
-    return usage(error.what(), chosen() != nullptr ? chosen()->entry->name : "");
+    const Declared* command = chosen();
+    // `run files node server.js`: the words are there, the two dashes are not.
+    const auto is_word = [](const std::string& one) { return !one.starts_with('-'); };
+    const bool no_separator = command != nullptr && command->entry->takes_command && !has_separator &&
+                              dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr &&
+                              std::ranges::any_of(command->app->remaining(), is_word);
+    return usage(
+        text::cat(error.what(), no_separator ? " (the server's command stands behind --: NAME -- COMMAND ...)" : ""),
+        command != nullptr ? command->entry->name : "");
   }
   Declared* declared = chosen();
   CORDON_ASSERT(declared != nullptr);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "app/paths.hpp"
 #include "app/wrap_report.hpp"
 #include "base/text.hpp"
 #include "cli/output.hpp"
@@ -87,8 +88,12 @@ void say_done(const app::WrapOutcome& outcome, Direction direction) {
   }
   if (direction == Direction::wrap && !outcome.policies.empty()) {
     print_err(
-        "mcp-cordon: a server answers no call before its tools are reviewed: mcp-cordon review NAME. Restart the "
-        "client afterwards\n");
+        text::cat("mcp-cordon: a server answers no call before its tools are reviewed; next, and then restart the ",
+                  "client:\n"));
+    for (const std::string& policy : outcome.policies) {
+      const std::string file = app::file_name_of(policy);
+      print_err(text::cat("  mcp-cordon review ", file.substr(0, file.rfind('.')), '\n'));
+    }
   }
 }
 

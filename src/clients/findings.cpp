@@ -15,19 +15,29 @@ using enum FindingKind;
 
 // In the order of the enumeration.
 constexpr auto kTable = std::to_array<FindingFacts>({
-    {unreadable, "unreadable", "cannot be read", "error"},
-    {ambiguous, "ambiguous", "cannot be understood with certainty, and is left alone", "error"},
-    {secret_in_clear, "secret_in_clear", "holds a secret in clear", "error"},
-    {dangerous_shape, "dangerous_shape", "starts its server in a dangerous way", "error"},
-    {foreign_wrapper, "foreign_wrapper", "names a program called mcp-cordon that is not this one", "error"},
-    {policy_missing, "policy_missing", "names a policy that cannot be used", "error"},
-    {policy_from_file, "policy_from_file", "names its policy by a file", "warning"},
-    {other_command, "other_command", "is wrapped by a policy for another command", "error"},
-    {not_wrapped, "not_wrapped", "is started without mcp-cordon", "warning"},
-    {unpinned_package, "unpinned_package", "fetches whatever version of a package there is", "warning"},
-    {not_read, "not_read", "is kept in a form that is not read", "note"},
-    {same_name, "same_name", "has the name of another server in another config", "note"},
-    {remote, "remote", "is a remote server, which mcp-cordon does not stand before", "note"},
+    {unreadable, "unreadable", "cannot be read", "error", "correct the file, or make it readable for this user"},
+    {ambiguous, "ambiguous", "cannot be understood with certainty, and is left alone", "error",
+     "write the entry once and plainly, and ask again"},
+    {secret_in_clear, "secret_in_clear", "holds a secret in clear", "error",
+     "keep it in a file that you alone can read, take it out of the config, and name that file in the policy: "
+     "launch.environment.secrets: {NAME: {from_file: FILE}}"},
+    {dangerous_shape, "dangerous_shape", "starts its server in a dangerous way", "error",
+     "name the server's own program and its arguments in the place of that"},
+    {foreign_wrapper, "foreign_wrapper", "names a program called mcp-cordon that is not this one", "error",
+     "mcp-cordon unwrap takes that one out, mcp-cordon wrap puts this one in"},
+    {policy_missing, "policy_missing", "names a policy that cannot be used", "error",
+     "mcp-cordon check NAME says why; where there is none, unwrap and wrap make one"},
+    {policy_from_file, "policy_from_file", "names its policy by a file", "warning",
+     "read that policy before the client starts the server; whoever may write the config has chosen it"},
+    {other_command, "other_command", "is wrapped by a policy for another command", "error",
+     "make both the same, the command in the config and launch in the policy (after an update: its version)"},
+    {not_wrapped, "not_wrapped", "is started without mcp-cordon", "warning",
+     "mcp-cordon wrap shows what it would change, and asks"},
+    {unpinned_package, "unpinned_package", "fetches whatever version of a package there is", "warning",
+     "wrap it, which pins what is there at the first review, or write the exact version or digest"},
+    {not_read, "not_read", "is kept in a form that is not read", "note", {}},
+    {same_name, "same_name", "has the name of another server in another config", "note", {}},
+    {remote, "remote", "is a remote server, which mcp-cordon does not stand before", "note", {}},
 });
 
 }  // namespace

@@ -33,6 +33,7 @@ struct FindingFacts {
   std::string_view name = {};    // in reports
   std::string_view phrase = {};  // a sentence without its subject
   std::string_view level = {};   // of SARIF: error, warning, note
+  std::string_view remedy = {};  // what to do; empty for a note
 };
 std::span<const FindingFacts> finding_table();
 const FindingFacts& facts(FindingKind kind);

@@ -40,10 +40,17 @@ bool is_image(const Starter& starter) { return starter.package && starter.packag
 void add_launch(const Starter& starter, Lines& out) {
   out.emplace_back("launch:");
   if (!starter.source.empty()) {
-    out.push_back(
-        text::cat("  # What ", starter.package ? starter.package->runner : std::string("npx"),
-                  " would fetch at every start is fetched once, by mcp-cordon install or the first review, in a"));
-    out.emplace_back("  # sandbox of its own; an open version becomes exact here then.");
+    const std::string runner = starter.package ? starter.package->runner : std::string("npx");
+    if (is_image(starter)) {
+      out.push_back(text::cat("  # The image that ", runner,
+                              " starts is fetched once, by mcp-cordon install or the first review; its"));
+      out.emplace_back("  # digest stands here then, and another image is not started.");
+    } else {
+      out.push_back(text::cat("  # What ", runner,
+                              " would fetch at every start is fetched once, by mcp-cordon install or the first review, "
+                              "in a"));
+      out.emplace_back("  # sandbox of its own; an open version becomes exact here then.");
+    }
     out.push_back(text::cat("  source: {", starter.source_kind, ": ", json::quoted(starter.source),
                             starter.source_bin.empty() ? "" : ", bin: ",
                             starter.source_bin.empty() ? std::string() : json::quoted(starter.source_bin), '}'));

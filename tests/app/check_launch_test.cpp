@@ -214,3 +214,15 @@ TEST_CASE("a script that the command names and that is not there is told") {
   f.temp.file("gone.mjs", "");
   CHECK_FALSE(says(all(f.check(path)), "which is not there"));
 }
+
+TEST_CASE("a script that the command names by a relative path is told") {
+  const Fixture f;
+  const std::string start = "version: 1\nserver: one\nlaunch:\n  command: [\"" + f.temp.at("server") +
+                            "\", srv/index.js]\n  home: temporary\n";
+  const std::string end = "isolation: {backend: none, reason: a test}\n";
+  CHECK(says(all(f.check(f.temp.file("one.yaml", start + end))), "'srv/index.js', a relative path"));
+  CHECK_FALSE(
+      says(all(f.check(f.temp.file("one.yaml", start + "  command_from_client: true\n" + end))), "relative path"));
+  const std::string cwd = "  cwd: " + f.temp.at("data") + "\n";
+  CHECK_FALSE(says(all(f.check(f.temp.file("one.yaml", start + cwd + end))), "a relative path"));
+}

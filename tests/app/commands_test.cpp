@@ -9,6 +9,7 @@
 #include "app/doctor.hpp"
 #include "app/explain.hpp"
 #include "app/propose_effects.hpp"
+#include "app/server_words.hpp"
 #include "app/temp_folder.hpp"
 #include "audit/writer.hpp"
 #include "core/json/read.hpp"
@@ -58,6 +59,20 @@ TEST_CASE("check tells policies from snapshots by their text") {
   REQUIRE(check_file({}, temp.file("bad.json", "{\"format\": 1}")).size() == 1);
   CHECK(check_file({}, temp.at("bad.json"))[0].error.code == Errc::snapshot_invalid);
   CHECK(check_file({}, temp.at("absent.yaml"))[0].error.code == Errc::file_unreadable);
+  CHECK(says(check_file({}, temp.at("absent.yaml"))[0].error.remedy, "NAME"));
+}
+
+TEST_CASE("check takes a file, and the name of a policy where there is no such file") {
+  const TempFolder temp;
+  const Caller caller = temp.caller();
+  const std::string policy = temp.file("home/.config/mcp-cordon/policies/one.yaml", "");
+  CHECK(*file_to_check(caller, "one") == policy);
+  CHECK(*file_to_check(caller, "one.yaml") == "one.yaml");
+  CHECK(*file_to_check(caller, "./one") == "./one");
+  CHECK(*file_to_check(caller, temp.at("absent")) == temp.at("absent"));
+  const auto absent = file_to_check(caller, "ona");
+  REQUIRE_FALSE(absent.has_value());
+  CHECK(says(absent.error().to_string(), "did you mean 'one'?"));
 }
 
 TEST_CASE("effects are proposed for a plain list, as text and as an object") {
@@ -90,6 +105,7 @@ TEST_CASE("two plain lists of tools can be compared") {
   CHECK(diff->changes.size() == 2);
   CHECK(diff->drifted());
   CHECK_FALSE(compare_files(before, before)->drifted());
+  CHECK(says(compare_files("one", "two").error().remedy, "the NAME of a policy stands alone"));
   CHECK(says(render(*diff, "text", Style{}, {}), "b"));
   CHECK(render(*diff, "json", Style{}, {}).starts_with("{"));
   for (const std::string_view format : {"markdown", "sarif", "junit", "html"}) {
@@ -103,14 +119,30 @@ TEST_CASE("two plain lists of tools can be compared") {
 TEST_CASE("explain names class, decision and line") {
   policy::Policy policy;
   policy.file = "one.yaml";
+  policy.server = "one";
   policy.tools.file = "one.yaml";
   const catalog::Snapshot snapshot = reviewed("write", catalog::EffectSource::reviewer);
   CHECK(says(explain_tool(policy, &snapshot, "tool"), "tool: confirm"));
   CHECK(says(explain_tool(policy, &snapshot, "tool"), "effect class: write"));
   CHECK(says(explain_tool(policy, &snapshot, "absent"), "not in the snapshot"));
+  CHECK(says(explain_tool(policy, &snapshot, "toool"), "did you mean 'tool'?"));
+  CHECK(says(explain_tool(policy, &snapshot, "tool"), "to change that: another class (mcp-cordon review one --all)"));
+  CHECK(says(explain_tool(policy, &snapshot, "tool"), "{tools: [\"tool\"], action: allow}"));
   policy.tools.rules.push_back({.tools = {"to*"}, .action = policy::Action::allow, .position = {12, 7}});
   CHECK(says(explain_tool(policy, &snapshot, "tool"), "tool: allow"));
   CHECK(says(explain_tool(policy, &snapshot, "tool"), "one.yaml:12:7"));
+  CHECK_FALSE(says(explain_tool(policy, &snapshot, "tool"), "to change that"));
+}
+
+TEST_CASE("what to do about a server that ended hangs on whether it was reviewed") {
+  CHECK(says(next_step(Errc::server_exited, "one", true), "mcp-cordon run --trace one"));
+  // Without a snapshot `run` starts nothing, with --trace either.
+  for (const Errc code : {Errc::server_exited, Errc::timed_out}) {
+    CHECK_FALSE(says(next_step(code, "one", false), "--trace"));
+    CHECK(says(next_step(code, "one", false), "without mcp-cordon"));
+  }
+  CHECK(next_step(Errc::policy_invalid, "one", false).empty());
+  CHECK(with_next_step({Errc::server_exited, "d", "w", "kept"}, "one", true).remedy == "kept");
 }
 
 TEST_CASE("explain shows the way of one call through the rules") {

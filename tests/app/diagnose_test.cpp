@@ -93,6 +93,16 @@ TEST_CASE("what is there outside and not shown is proposed, for reading or writi
         "isolation.filesystem.read: [\"/tmp/shared\"]");
 }
 
+TEST_CASE("what is nowhere, in a folder that is not shown, is told without a grant") {
+  const World world;
+  const auto finding = world.find("ENOENT: no such file or directory, open '/srv/more/memory.json'");
+  REQUIRE(finding.has_value());
+  CHECK(holds(finding->what, "nothing in the policy shows '/srv/more' to the server"));
+  CHECK(holds(finding->what, "'memory.json' is not there outside either"));
+  CHECK(finding->proposal.empty());
+  CHECK_FALSE(world.find("ENOENT: open '/top'").has_value());
+}
+
 TEST_CASE("an installed package is never proposed for writing") {
   const World world;
   const auto finding = world.find("EROFS: read-only file system, open '/store/npm/key/tree/node_modules/p/logs/a.log'");

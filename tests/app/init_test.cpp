@@ -88,6 +88,21 @@ TEST_CASE("files that are named from a working directory are warned of") {
   CHECK_FALSE(warned({"npx", "-y", "@a/b", "./data"}));
 }
 
+TEST_CASE("a file of the current directory that is named by a relative path is refused, with the path to write") {
+  const TempFolder folder;
+  const std::string file = folder.file("server.js", "");
+  const std::string relative = std::filesystem::relative(file).string();
+  REQUIRE(relative_file(relative));
+  const Status refused = refuse_relative_files({"node", relative});
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().remedy.find("write " + file) != std::string::npos);
+  CHECK_FALSE(refuse_relative_files({relative}).has_value());
+  CHECK(refuse_relative_files({file}).has_value());
+  CHECK(refuse_relative_files({"node", file}).has_value());
+  CHECK(refuse_relative_files({"node", "not-there.js"}).has_value());
+  CHECK(refuse_relative_files({"npx", "-y", "p", relative}).has_value());
+}
+
 TEST_CASE("a command with placeholders is taken from the client, without secrets") {
   const TempFolder folder;
   const policy::Policy policy =
@@ -107,6 +122,9 @@ TEST_CASE("an image gets a container backend, its mounts and the names that are 
                                                        {},
                                                        {}});
   CHECK(policy.isolation.backend == policy::Backend::docker);
+  const std::string text = prepare_policy(folder.caller(), {"i", {"docker", "run", "-i", "x/y:1"}, {}, {}, {}})->text;
+  CHECK(text.find("The image that docker run starts is fetched once") != std::string::npos);
+  CHECK(text.find("sandbox of its own") == std::string::npos);
   CHECK(policy.launch.secrets.contains("GH_TOKEN"));
   REQUIRE(policy.isolation.read.size() == 1);
   CHECK(policy.isolation.read[0].path == data);

@@ -168,6 +168,13 @@ TEST_CASE("a copied store is read once and then believed") {
   CHECK(line.find(before->digest) != std::string::npos);
 }
 
+TEST_CASE("an image is not said to be a package") {
+  policy::Source source{.kind = policy::Source::Kind::npm, .package = "p", .version = "1.0.0"};
+  CHECK(not_installed(source) == "the package p@1.0.0 is not installed");
+  source.kind = policy::Source::Kind::oci;
+  CHECK(not_installed(source).starts_with("the image p"));
+}
+
 TEST_CASE("what is not installed names the command") {
   World world;
   world.record.lock_digest = sha256_text("other");
@@ -375,6 +382,7 @@ TEST_CASE("npm's failures are told in words") {
   CHECK(told({"npm error code ECONNRESET", "1", "2", "3", "4", "5", "6", "7", "8", "9"}).detail ==
         "the registry cannot be reached (ECONNRESET)");
   CHECK(told({"npm error code ECONNABORTED"}).remedy.find("what .npmrc names as registry") != std::string::npos);
+  CHECK(told({"npm error code ETARGET"}).remedy == "look which versions there are: npm view p versions");
   CHECK(told({"npm error code E503"}).detail == "the registry cannot answer now (E503)");
   CHECK(told({"npm error code FETCH_ERROR", "npm error body: ENOSPC: no space left on device"}).detail ==
         "the disk is full (ENOSPC)");

@@ -34,6 +34,18 @@ TEST_CASE("the user's policy comes before the system's, and that before the inst
   CHECK(locate_policy(caller, {"one", ""})->found_by_name);
 }
 
+TEST_CASE("a name that is not there comes with what to type") {
+  const TempFolder temp;
+  const Caller caller = temp.caller();
+  const auto absent = locate_policy(caller, {"one", ""});
+  REQUIRE_FALSE(absent.has_value());
+  CHECK(absent.error().remedy.find("mcp-cordon init one -- COMMAND") != std::string::npos);
+  const auto version = locate_policy(caller, {"one@1.2.3", ""});
+  REQUIRE_FALSE(version.has_value());
+  CHECK(version.error().remedy.find("mcp-cordon update one VERSION") != std::string::npos);
+  CHECK(locate_policy(caller, {"@a/b", ""}).error().remedy.find("update") == std::string::npos);
+}
+
 TEST_CASE("an unusable policy does not uncover another one of its name") {
   const TempFolder temp;
   const Caller caller = temp.caller();

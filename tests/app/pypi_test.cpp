@@ -111,6 +111,11 @@ TEST_CASE("what pip says is told by its meaning") {
         "a package does not have the contents that its digest says");
   CHECK(told({"ERROR: what", "Traceback", "  File"}) == "it ended with status 1: ERROR: what");
   CHECK(told({"something else"}) == "it ended with status 1: something else");
+  const auto remedy = [](std::vector<std::string> lines) {
+    return pip_failure("p==1.0", 1, lines, [](std::string_view) { return true; }).remedy;
+  };
+  CHECK(remedy({missing}) == "look which there are: python3 -m pip index versions p");
+  CHECK(remedy({"ERROR: No matching distribution found for $(x)==1"}).ends_with("versions PACKAGE"));
 }
 
 TEST_CASE("files that differ between installations of the same wheels are taken out") {

@@ -118,6 +118,39 @@ TEST_CASE("a policy for this very command is used, and what it does not let thro
   CHECK_FALSE(holds(notes_of(plan.steps[0]), "let A through"));
 }
 
+TEST_CASE("a variable that names a place which the policy does not show is told, and where to grant it") {
+  const Setup setup;
+  const std::string notes = setup.folder.folder("notes");
+  setup.folder.file("project/.mcp.json", R"({"mcpServers":{"s":{"command":"x","args":[")" + notes +
+                                             R"(/in"],"env":{"STORE":")" + notes + R"(/memory.json","SEEN":")" + notes +
+                                             R"(/in/a","NOWHERE":"/no/such/place","API_KEY":")" + notes + R"("}}}})");
+  setup.folder.folder("notes/in");
+  const WrapPlan plan = setup.plan();
+  REQUIRE(plan.steps.size() == 1);
+  CHECK(holds(notes_of(plan.steps[0]), "STORE names " + notes + "/memory.json"));
+  CHECK(holds(notes_of(plan.steps[0]), "grant " + notes + " in isolation.filesystem"));
+  for (const char* name : {"SEEN names", "NOWHERE names", "API_KEY names"}) {
+    CHECK_FALSE(holds(notes_of(plan.steps[0]), name));
+  }
+}
+
+TEST_CASE("a variable that a shipped policy sets itself is told, since the config's value is not used") {
+  const Setup setup;
+  std::filesystem::create_directories(setup.caller.share_folder());
+  std::filesystem::copy(CORDON_SHIPPED_POLICIES, setup.caller.share_folder() + "/policies",
+                        std::filesystem::copy_options::recursive);
+  const std::string notes = setup.folder.folder("notes");
+  setup.folder.file("project/.mcp.json",
+                    R"({"mcpServers":{"m":{"command":"npx","args":["-y","@modelcontextprotocol/server-memory@1.0.0"],)"
+                    R"("env":{"MEMORY_FILE_PATH":")" +
+                        notes + R"(/memory.json"}}}})");
+  const WrapPlan plan = setup.plan();
+  REQUIRE(plan.steps.size() == 1);
+  CHECK(holds(notes_of(plan.steps[0]), "the policy sets MEMORY_FILE_PATH itself"));
+  CHECK_FALSE(holds(notes_of(plan.steps[0]), "MEMORY_FILE_PATH names"));
+  CHECK(holds(notes_of(plan.steps[0]), "is fetched once"));
+}
+
 TEST_CASE("one command in two configs gets one policy, two commands of one name get two") {
   const Setup setup;
   setup.folder.file("home/.cursor/mcp.json", R"({"mcpServers":{"s":{"command":"x"},"t":{"command":"z"}}})");
@@ -301,10 +334,14 @@ TEST_CASE("inventory tells what is wrong, and never a secret") {
         "! starts its server in a dangerous way: runs what a download prints", "- is a remote server",
         "! is wrapped by a policy for another command: wrapped",
         "! names a policy that cannot be used: there is none named 'gone'", "! is started without mcp-cordon",
-        "! cannot be read", "- also in ", "2 of 6 local servers are wrapped."}) {
+        "! cannot be read", "- also in ", "2 of 6 local servers are wrapped.\nWhat to do where a server\n",
+        "  holds a secret in clear: keep it in a file that you alone can read",
+        "  is started without mcp-cordon: mcp-cordon wrap shows"}) {
     CAPTURE(part);
     CHECK(holds(text, part));
   }
+  CHECK_FALSE(holds(text, "  has the name of another server"));  // a note
+  CHECK(holds(formats::inventory_sarif(inventory), "\"help\""));
   for (const std::string& report : {text, formats::inventory_json(inventory), formats::inventory_sarif(inventory)}) {
     CHECK_FALSE(holds(report, "hunter2"));
   }

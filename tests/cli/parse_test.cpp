@@ -89,6 +89,12 @@ TEST_CASE("an option that may be given several times takes one value each time")
   CHECK(parsed({"run", "--ceiling", "a", "x", "y"}).exit_status == kUsage);
 }
 
+TEST_CASE("a server's command without the two dashes before it is told of them") {
+  CHECK(says(parsed({"run", "files", "node", "server.js"}).err, "stands behind --"));
+  CHECK_FALSE(says(parsed({"run", "files", "x", "--", "node"}).err, "stands behind --"));
+  CHECK_FALSE(says(parsed({"facts", "--no-such-flag"}).err, "stands behind --"));
+}
+
 TEST_CASE("explain takes the arguments of a call") {
   CHECK(parsed({"explain", "x", "t", "--arguments", "{}"}).command != nullptr);
   CHECK(says(parsed({"explain", "--help"}).out, "--arguments"));

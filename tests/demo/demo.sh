@@ -101,3 +101,7 @@ holds 'PRIVATE KEY'
 step 'What this does not show'
 explain 'A reviewed tool that is allowed can still do harm inside what was granted, and its results are text that a model' \
   'reads: this gate does not judge what they say. See docs/threat-model.md.'
+
+step 'What to do next'
+explain './dev build && meson install -C build, and then, for the servers that your clients have: mcp-cordon wrap' \
+  '(README.md, Use it).'

@@ -148,9 +148,9 @@ void Session::Impl::decide_call(Message message) {
   const policy::Verdict& verdict = judged.verdict;
   const policy::Effect effect = judged.effects.all.front();
   if (is_read_only() && !judged.effects.only(policy::Effect::read)) {
-    notice_once(text::cat("a call to '", text::printable(name, 100), "' was refused: the session is read-only"));
-    refuse_call(message, Errc::tool_blocked, config_.read_only ? "--read-only" : "tools.read_only",
-                "this session is read-only and the tool is not", effect);
+    const char* by = config_.read_only ? "--read-only" : "tools.read_only";
+    notice_once(text::cat("a call to '", text::printable(name, 100), "' was refused: read-only session, by ", by));
+    refuse_call(message, Errc::tool_blocked, by, "this session is read-only and the tool is not", effect);
     return;
   }
   if (judged.refusal) {

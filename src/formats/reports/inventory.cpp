@@ -122,10 +122,27 @@ void write_rules(json::Writer& writer) {
   for (const clients::FindingFacts& row : clients::finding_table()) {
     writer.begin_object().member("id", row.name);
     writer.key("shortDescription").begin_object().member("text", row.phrase).end_object();
+    if (!row.remedy.empty()) {
+      writer.key("help").begin_object().member("text", row.remedy).end_object();
+    }
     writer.key("defaultConfiguration").begin_object().member("level", row.level).end_object();
     writer.end_object();
   }
   writer.end_array();
+}
+
+// What to do, once for each kind of finding that there is.
+std::string remedies(const Inventory& inventory) {
+  std::string out;
+  for (const clients::FindingFacts& row : clients::finding_table()) {
+    const auto is_row = [&row](const Finding& finding) { return finding.kind == row.kind; };
+    const auto has_row = [&](const auto& one) { return std::ranges::any_of(one.findings, is_row); };
+    if (!row.remedy.empty() &&
+        (std::ranges::any_of(inventory.files, has_row) || std::ranges::any_of(inventory.servers, has_row))) {
+      out += text::cat("  ", row.phrase, ": ", row.remedy, '\n');
+    }
+  }
+  return out.empty() ? out : text::cat("What to do where a server\n", out);
 }
 
 bool any_counts(const std::vector<Finding>& findings) {
@@ -157,8 +174,10 @@ std::string inventory_text(const Inventory& inventory) {
       }
     }
   }
-  return text::cat(out, inventory.files.empty() ? "No config of a known client was found.\n"
-                                                : text::cat(wrapped, " of ", local, " local servers are wrapped.\n"));
+  return text::cat(out,
+                   inventory.files.empty() ? "No config of a known client was found.\n"
+                                           : text::cat(wrapped, " of ", local, " local servers are wrapped.\n"),
+                   remedies(inventory));
 }
 
 std::string inventory_json(const Inventory& inventory) {
