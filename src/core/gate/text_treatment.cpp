@@ -260,11 +260,11 @@ bool escape_is_worth_it(std::string_view escape) {
 
 bool is_worth_it_at(std::string_view raw_json, std::size_t at) {
   const auto byte = static_cast<unsigned char>(raw_json[at]);
+  if (byte >= 0x7F) {
+    return may_stand_at(raw_json, at);
+  }
   if (byte == '"') {
     return begins_as_us(raw_json.substr(at + 1), Spelling::raw_json);
-  }
-  if (byte != '\\') {
-    return byte >= 0x7F && may_stand_at(raw_json, at);
   }
   switch (at + 1 < raw_json.size() ? raw_json[at + 1] : '\0') {
     case 'u':
@@ -306,9 +306,11 @@ std::uint32_t special_at(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-bool worth_a_look(std::string_view raw_json) {
+Glance glance_at(std::string_view raw_json) {
+  Glance found;
   if (begins_as_us(raw_json, Spelling::raw_json)) {
-    return true;
+    found.worth_a_look = true;
+    return found;
   }
   std::size_t at = 0;
   while (at < raw_json.size()) {
@@ -322,13 +324,19 @@ bool worth_a_look(std::string_view raw_json) {
         continue;  // behind its backslash
       }
       if (is_worth_it_at(raw_json, place)) {
-        return true;
+        found.worth_a_look = true;
+        return found;
       }
-      next = place + (raw_json[place] == '\\' ? 2U : 1U);
+      next = place + 1;
+      if (raw_json[place] == '\\') {
+        const char escaped = next < raw_json.size() ? raw_json[next] : '\0';
+        found.spelled = found.spelled || escaped == 'u' || escaped == '/';
+        ++next;
+      }
     }
     at = std::max(end, next);
   }
-  return false;
+  return found;
 }
 
 std::string without_terminal_escapes(std::string_view text, std::size_t& found) { return Escapes(text).without(found); }

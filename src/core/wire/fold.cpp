@@ -95,31 +95,70 @@ bool equals_folded(string_view key, string_view name) {
   return at == key.size();
 }
 
-// A list of names with a table that settles nearly every key by its length and first letter. Every key of every message
-// comes by here.
+// Are two texts of ASCII the same but for case?
+constexpr bool same_letters(string_view one, string_view other) {
+  return std::ranges::equal(one, other, {}, lower, lower);
+}
+
+bool is_ascii(string_view key) {
+  unsigned char bits = 0;
+  for (const char c : key) {
+    bits |= static_cast<unsigned char>(c);
+  }
+  return bits < 0x80;
+}
+
+// A list of names by their length, with a table that settles nearly every key by that and its first letter. Every key
+// of every message comes by here.
+template <std::size_t N>
 class Names {
  public:
-  explicit constexpr Names(std::span<const string_view> names) : names_(names) {
-    for (const string_view name : names) {
-      first_letters_[name.size()] |= bit(name.front());
+  explicit consteval Names(std::array<string_view, N> names) : names_(names) {
+    std::ranges::sort(names_, {}, &string_view::size);
+    for (std::size_t i = 0; i < N; ++i) {
+      first_letters_.at(names_[i].size()) |= bit(names_[i].front());
+      for (std::size_t length = names_[i].size() + 1; length < begins_.size(); ++length) {
+        begins_.at(length) = static_cast<std::uint8_t>(i + 1);
+      }
+      // So that a key which is a name cannot be another one after folding.
+      for (std::size_t j = 0; j < i; ++j) {
+        if (same_letters(names_[i], names_[j])) {
+          throw "two names that differ by case only";
+        }
+      }
     }
   }
 
-  // Never wrong when it says no: an ASCII text folds to one of its own length.
-  constexpr bool may_hold(string_view key) const {
-    if (key.size() >= first_letters_.size()) {
-      return true;
+  // Is `key` one of them after folding only?
+  bool folds_to_one(string_view key) const {
+    if (key.empty()) {
+      return false;
     }
-    const char first = lower(key.front());
-    return (first_letters_[key.size()] & bit(first)) != 0 || std::ranges::any_of(key, [](char c) { return c < 0; });
+    if (!is_ascii(key)) {
+      return std::ranges::any_of(names_, [&](string_view name) { return key != name && equals_folded(key, name); });
+    }
+    // Folding keeps the length of ASCII.
+    if (key.size() >= first_letters_.size() || (first_letters_[key.size()] & bit(lower(key.front()))) == 0) {
+      return false;
+    }
+    for (std::size_t i = begins_[key.size()]; i < N && names_[i].size() == key.size(); ++i) {
+      if (key == names_[i]) {
+        return false;
+      }
+      if (equals_folded(key, names_[i])) {
+        return true;
+      }
+    }
+    return false;
   }
-  constexpr std::span<const string_view> all() const { return names_; }
 
  private:
   static constexpr std::uint32_t bit(char c) { return std::uint32_t{1} << (static_cast<unsigned char>(c) % 32U); }
 
-  std::span<const string_view> names_;
-  std::array<std::uint32_t, 64> first_letters_ = {};
+  static constexpr std::size_t kLengths = 64;
+  std::array<string_view, N> names_;
+  std::array<std::uint32_t, kLengths> first_letters_ = {};  // by length
+  std::array<std::uint8_t, kLengths> begins_ = {};          // where names of that length, or longer ones, begin
 };
 
 constexpr Names kEnvelopeNames{kEnvelope};
@@ -128,28 +167,17 @@ constexpr Names kResultNames{kResult};
 constexpr Names kErrorNames{kError};
 constexpr Names kMetaNames{kMeta};
 
-std::optional<std::string> check_key(string_view key, const Names& names) {
-  if (key.empty() || !names.may_hold(key)) {
-    return std::nullopt;
-  }
-  const auto folds = [&](string_view name) { return key != name && equals_folded(key, name); };
-  return std::ranges::any_of(names.all(), folds) ? std::optional<std::string>(key) : std::nullopt;
-}
-
-std::optional<std::string> folded_in(const json::Value& object, const Names& names) {
+template <std::size_t N>
+std::optional<std::string> in(string_view place, const json::Value& object, const Names<N>& names) {
   for (const json::Member member : object.members()) {
     const string_view raw = member.key.string_raw();
-    auto found = raw.find('\\') == string_view::npos ? check_key(raw, names) : check_key(member.key.string(), names);
-    if (found) {
-      return found;
+    if (raw.find('\\') != string_view::npos) {
+      if (const std::string key = member.key.string(); names.folds_to_one(key)) {
+        return text::cat(place, key);
+      }
+    } else if (names.folds_to_one(raw)) {
+      return text::cat(place, raw);
     }
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> in(string_view place, const json::Value& object, const Names& names) {
-  if (auto key = folded_in(object, names)) {
-    return text::cat(place, *key);
   }
   return std::nullopt;
 }
