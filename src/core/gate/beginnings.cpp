@@ -20,6 +20,10 @@ std::uint32_t three_at(const char* text) {
   return byte(0) | byte(1) << 8U | byte(2) << 16U;
 }
 
+std::uint32_t four_at(const char* text) {
+  return three_at(text) | static_cast<std::uint32_t>(static_cast<unsigned char>(text[3])) << 24U;
+}
+
 std::size_t low_half(char c) { return static_cast<unsigned char>(c) & 0xFU; }
 std::size_t high_half(char c) { return static_cast<unsigned char>(c) >> 4U; }
 
@@ -83,14 +87,24 @@ __attribute__((target("ssse3"))) std::size_t skip_blocks(const Beginnings::Table
 
 }  // namespace
 
-std::size_t Beginnings::hash_of(std::uint32_t three) { return (three * 0x9E3779B1U) >> 17U; }
+std::size_t Beginnings::hash_of(std::uint32_t bytes) { return (bytes * 0x9E3779B1U) >> 17U; }
 
-bool Beginnings::stands_at(const char* place) const { return threes_[hash_of(three_at(place))]; }
+bool Beginnings::stands_at(std::string_view text, std::size_t at) const {
+  const char* const place = text.data() + at;
+  const std::size_t three = hash_of(three_at(place));
+  return threes_[three] && (short_[three] || (at + kBytes < text.size() && fours_[hash_of(four_at(place))]));
+}
 
 // Each goes where it widens a group the least.
 void Beginnings::add(std::string_view text) {
   CORDON_ASSERT(text.size() >= kBytes);
-  threes_.set(hash_of(three_at(text.data())));
+  const std::size_t three = hash_of(three_at(text.data()));
+  threes_.set(three);
+  if (text.size() > kBytes) {
+    fours_.set(hash_of(four_at(text.data())));
+  } else {
+    short_.set(three);
+  }
   unsigned best = 0;
   std::size_t least = SIZE_MAX;
   for (unsigned group = 0; group < kGroups; ++group) {
@@ -107,7 +121,7 @@ void Beginnings::add(std::string_view text) {
 
 std::size_t Beginnings::next_by_byte(std::string_view text, std::size_t at) const {
   for (; at + kBytes <= text.size(); ++at) {
-    if (stands_at(text.data() + at)) {
+    if (stands_at(text, at)) {
       return at;
     }
   }
@@ -124,7 +138,7 @@ std::size_t Beginnings::next(std::string_view text, std::size_t at) const {
       }
       for (std::uint32_t places = block_at(table_, text.data() + at); places != 0; places &= places - 1) {
         const std::size_t place = at + static_cast<std::size_t>(std::countr_zero(places));
-        if (stands_at(text.data() + place)) {
+        if (stands_at(text, place)) {
           return place;
         }
       }

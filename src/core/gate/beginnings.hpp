@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where in a text one of many beginnings, told by their first three bytes, stands. A block of bytes at a time where the
-// processor can: nearly all of a text is none.
+// Where in a text one of many beginnings, told by their first three or four bytes, stands. A block of bytes at a time
+// where the processor can: nearly all of a text is none.
 
 #include <array>
 #include <bitset>
@@ -18,8 +18,8 @@ class Beginnings {
   // `text` has three bytes or more.
   void add(std::string_view text);
 
-  // The first place from `at` on where the first three bytes of one that was added may stand; the end of the text when
-  // there is none. Errs on the side of finding one.
+  // The first place from `at` on where one that was added may stand; the end of the text when there is none. Errs on
+  // the side of finding one.
   std::size_t next(std::string_view text, std::size_t at) const;
 
   // The same, byte by byte.
@@ -34,10 +34,12 @@ class Beginnings {
 
  private:
   static constexpr std::size_t kHashes = 1U << 15U;
-  static std::size_t hash_of(std::uint32_t three);
-  bool stands_at(const char* place) const;
+  static std::size_t hash_of(std::uint32_t bytes);
+  bool stands_at(std::string_view text, std::size_t at) const;
 
-  std::bitset<kHashes> threes_ = {};  // hashed
+  std::bitset<kHashes> threes_ = {};  // the first three bytes of each, hashed
+  std::bitset<kHashes> fours_ = {};   // the first four of those that have as many
+  std::bitset<kHashes> short_ = {};   // of those that have three only
   Table table_ = {};
 };
 

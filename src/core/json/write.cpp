@@ -116,12 +116,13 @@ void append_quoted(std::string& out, std::string_view decoded, Escaping escaping
   out += '"';
 }
 
+bool is_escaped(const Value& string) { return (string.tape()->nodes[string.index()].flags & detail::kEscaped) != 0; }
+
 // A string without a backslash has nothing that would need one, so it stands as it is.
 void append_canonical_string(std::string& out, const Value& value) {
-  const std::string_view raw = value.string_raw();
-  if (raw.find('\\') == std::string_view::npos) {
+  if (!is_escaped(value)) {
     out += '"';
-    out += raw;
+    out += value.string_raw();
     out += '"';
   } else {
     append_quoted(out, value.string(), Escaping::minimal);
@@ -144,7 +145,7 @@ bool members_in_order(const Value& value) {
   std::string_view before;
   for (const Member member : value.members()) {
     const std::string_view key = member.key.string_raw();
-    if (key < before || key.find('\\') != std::string_view::npos) {
+    if (key < before || is_escaped(member.key)) {
       return false;
     }
     before = key;

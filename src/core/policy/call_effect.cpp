@@ -184,9 +184,7 @@ class Judging {
 
 }  // namespace
 
-CallEffects call_effects(const EffectQuestion& question) {
-  return Judging(question).run();
-}
+CallEffects call_effects(const EffectQuestion& question) { return Judging(question).run(); }
 
 Effect worst_effect(Effect base, const std::vector<EffectCondition>& when) {
   for (const EffectCondition& condition : when) {

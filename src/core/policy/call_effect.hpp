@@ -16,7 +16,7 @@
 namespace cordon::policy {
 
 struct CallEffects {
-  std::vector<Effect> all = {};  // each once, the worst first
+  std::vector<Effect> all = {};           // each once, the worst first
   std::vector<std::string> reasons = {};  // for a person, where they are wanted
   bool only(Effect effect) const { return all.size() == 1 && all.front() == effect; }
 };

@@ -167,11 +167,32 @@ constexpr Names kResultNames{kResult};
 constexpr Names kErrorNames{kError};
 constexpr Names kMetaNames{kMeta};
 
+bool is_escaped(const json::Value& key) { return (key.tape()->nodes[key.index()].flags & json::detail::kEscaped) != 0; }
+
+// Nothing for a key that an envelope does not have.
+json::Value* place_of(Envelope& envelope, string_view key) {
+  switch (key.size()) {
+    case 2:
+      return key == "id" ? &envelope.id : nullptr;
+    case 5:
+      return key == "error" ? &envelope.error : nullptr;
+    case 6:
+      return key == "method"   ? &envelope.method
+             : key == "params" ? &envelope.params
+             : key == "result" ? &envelope.result
+                               : nullptr;
+    case 7:
+      return key == "jsonrpc" ? &envelope.version : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
 template <std::size_t N>
 std::optional<std::string> in(string_view place, const json::Value& object, const Names<N>& names) {
   for (const json::Member member : object.members()) {
     const string_view raw = member.key.string_raw();
-    if (raw.find('\\') != string_view::npos) {
+    if (is_escaped(member.key)) {
       if (const std::string key = member.key.string(); names.folds_to_one(key)) {
         return text::cat(place, key);
       }
@@ -184,25 +205,39 @@ std::optional<std::string> in(string_view place, const json::Value& object, cons
 
 }  // namespace
 
+Envelope envelope_of(const json::Value& message) {
+  Envelope envelope;
+  for (const json::Member member : message.members()) {
+    json::Value* const place =
+        is_escaped(member.key) ? place_of(envelope, member.key.string()) : place_of(envelope, member.key.string_raw());
+    if (place != nullptr) {
+      *place = member.value;
+    }
+  }
+  return envelope;
+}
+
 std::optional<std::string> folded_protocol_member(const json::Value& message) {
+  return folded_protocol_member(message, envelope_of(message));
+}
+
+std::optional<std::string> folded_protocol_member(const json::Value& message, const Envelope& envelope) {
   if (auto place = in("", message, kEnvelopeNames)) {
     return place;
   }
-  const json::Value params = message.find("params");
-  const json::Value result = message.find("result");
-  if (auto place = in("params.", params, kParamsNames)) {
+  if (auto place = in("params.", envelope.params, kParamsNames)) {
     return place;
   }
-  if (auto place = in("result.", result, kResultNames)) {
+  if (auto place = in("result.", envelope.result, kResultNames)) {
     return place;
   }
-  if (auto place = in("error.", message.find("error"), kErrorNames)) {
+  if (auto place = in("error.", envelope.error, kErrorNames)) {
     return place;
   }
-  if (auto place = in("params._meta.", params.find("_meta"), kMetaNames)) {
+  if (auto place = in("params._meta.", envelope.params.find("_meta"), kMetaNames)) {
     return place;
   }
-  return in("result._meta.", result.find("_meta"), kMetaNames);
+  return in("result._meta.", envelope.result.find("_meta"), kMetaNames);
 }
 
 }  // namespace cordon::wire
