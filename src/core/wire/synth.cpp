@@ -127,10 +127,9 @@ bool has_own_meta(const Value& value) {
   const json::detail::Tape& tape = *value.tape();
   const std::span nodes = std::span(tape.nodes).subspan(value.index());
   const bool may = std::ranges::any_of(nodes, [&](const json::detail::Node& node) {
-    return node.kind == Kind::string &&
-           ((node.flags & json::detail::kEscaped) != 0
-                ? node.length <= kLongest
-                : std::string_view(tape.text).substr(node.begin, node.length) == kMeta);
+    return node.kind == Kind::string && ((node.flags & json::detail::kEscaped) != 0
+                                             ? node.length <= kLongest
+                                             : std::string_view(tape.text).substr(node.begin, node.length) == kMeta);
   });
   return may && find_own(value, false);
 }
