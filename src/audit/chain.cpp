@@ -74,8 +74,8 @@ SealedLine seal(std::uint64_t seq, std::string_view time, std::string_view prev,
   line += members;
   line += '}';
   std::string hash = sha256_text(line);
-  line.pop_back();
-  line += kHashBegin;
+  line.back() = kHashBegin.front();
+  line += kHashBegin.substr(1);
   line += hash;
   line += kHashEnd;
   line += '\n';

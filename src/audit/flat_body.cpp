@@ -5,6 +5,8 @@
 #include <array>
 #include <string>
 
+#include "base/plain.hpp"
+
 namespace cordon::audit {
 namespace {
 
@@ -35,11 +37,8 @@ class Scanner {
     if (!eat('"')) {
       return std::nullopt;
     }
-    const std::size_t begin = at_;
-    while (!done() && text_[at_] >= 0x20 && text_[at_] < 0x7F && text_[at_] != '"' && text_[at_] != '\\') {
-      ++at_;
-    }
-    const std::string_view content = text_.substr(begin, at_ - begin);
+    const std::string_view content = text_.substr(at_, text::plain_run(text_.substr(at_)));
+    at_ += content.size();
     return eat('"') ? std::optional(content) : std::nullopt;
   }
   bool integer() {
@@ -63,14 +62,14 @@ bool is_reserved_member(std::string_view key) {
   return key == "seq" || key == "time" || key == "prev" || key == "hash";
 }
 
-std::optional<AdmittedBody> admit_flat_body(std::string_view body, const Masker& masker) {
+std::optional<FlatBody> admit_flat_body(std::string_view body, const Masker& masker) {
   if (!masker.empty() && masker.hits(body)) {
     return std::nullopt;
   }
   Scanner scan(body);
   std::array<std::string_view, kMaxMembers> keys;
   std::size_t count = 0;
-  AdmittedBody out;
+  FlatBody out;
   if (!scan.eat('{')) {
     return std::nullopt;
   }

@@ -147,8 +147,8 @@ std::string server_text(std::string_view bytes) {
 }
 
 Result<AdmittedBody> admit_body(std::string_view body, const Masker& masker) {
-  if (auto flat = admit_flat_body(body, masker)) {
-    return std::move(*flat);
+  if (const auto flat = admit_flat_body(body, masker)) {
+    return AdmittedBody{std::string(flat->members), std::string(flat->event), flat->from_server};
   }
   // White space between tokens may hold line feeds, which would split the record.
   if (std::ranges::any_of(body, [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "audit/flat_body.hpp"
 #include "audit/record.hpp"
 #include "audit/tail.hpp"
 #include "base/text.hpp"
@@ -26,6 +27,12 @@ std::int64_t real_unix_us() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   return std::int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000;
+}
+
+Instant instant(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return {std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000};
 }
 
 // The launches that a new one has to name: the newest, and those that lived when an earlier launch named them, until
@@ -79,13 +86,11 @@ bool good_session_id(std::string_view id) {
 
 std::int64_t Writer::now_us() const { return config_.unix_us != nullptr ? config_.unix_us() : real_unix_us(); }
 
-Instant Writer::now() const {
-  if (config_.monotonic != nullptr) {
-    return config_.monotonic();
-  }
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return {std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000};
+Instant Writer::now() const { return config_.monotonic != nullptr ? config_.monotonic() : instant(CLOCK_MONOTONIC); }
+
+// Some milliseconds late, and a fraction of the price.
+Instant Writer::about_now() const {
+  return config_.monotonic != nullptr ? config_.monotonic() : instant(CLOCK_MONOTONIC_COARSE);
 }
 
 Result<Writer> Writer::open(WriterConfig config) {
@@ -126,6 +131,7 @@ Status Writer::create(const std::vector<Link>& previous, const std::string& newe
         ::openat(folder_.fd(), name_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     path_ = folder_.path_of(name_);
     if (fd_) {
+      head_.file = name_;
       break;
     }
     if (errno != EEXIST || attempt == kNameAttempts) {
@@ -170,7 +176,7 @@ Status Writer::check_file() {
   if (info.stx_size != size_) {
     return refuse("something else wrote to the log");
   }
-  const Instant at = now();
+  const Instant at = about_now();
   if (next_seq_ != 0 && at - name_checked_ < kNameCheckMs) {
     return {};
   }
@@ -213,8 +219,8 @@ Status Writer::write_record(std::string_view members, std::string_view prev) {
   if (config_.sync == Sync::disk && ::fdatasync(fd_.get()) != 0) {
     return refuse(errno_text("fdatasync", errno));
   }
-  head_ = {name_, next_seq_, std::move(sealed.hash)};
-  ++next_seq_;
+  head_.seq = next_seq_++;
+  head_.hash = std::move(sealed.hash);
   return {};
 }
 
@@ -222,29 +228,36 @@ Status Writer::append(std::string_view body) {
   if (broken_) {
     return std::unexpected(*broken_);
   }
-  auto admitted = admit_body(body, config_.masker);
+  if (const auto flat = admit_flat_body(body, config_.masker)) {
+    return append(flat->members, flat->event, flat->from_server, body.size());
+  }
+  const auto admitted = admit_body(body, config_.masker);
   if (!admitted) {
     return refuse(admitted.error().to_string());
   }
-  if (Limited* limited = limit_of(admitted->event, admitted->from_server)) {
-    if (!limited->rate.admit(body.size(), now())) {
+  return append(admitted->members, admitted->event, admitted->from_server, body.size());
+}
+
+Status Writer::append(std::string_view members, std::string_view event, bool from_server, std::size_t bytes) {
+  if (Limited* limited = limit_of(event, from_server)) {
+    if (!limited->rate.admit(bytes, now())) {
       return {};
     }
     if (Status said = write_suppressed(*limited); !said) {
       return said;
     }
   }
-  return write_record(admitted->members, head_.hash);
+  return write_record(members, head_.hash);
 }
 
 // The event names are ours, so there are few of them.
-Writer::Limited* Writer::limit_of(const std::string& event, bool from_server) {
+Writer::Limited* Writer::limit_of(std::string_view event, bool from_server) {
   if (!from_server && std::ranges::find(config_.limited_events, event) == config_.limited_events.end()) {
     return nullptr;
   }
   auto found = std::ranges::find(limited_, event, &Limited::event);
   if (found == limited_.end()) {
-    limited_.push_back({event, RateLimit(config_.limited_burst, config_.limited_per_second)});
+    limited_.push_back({std::string(event), RateLimit(config_.limited_burst, config_.limited_per_second)});
     found = limited_.end() - 1;
   }
   return &*found;

@@ -68,14 +68,16 @@ class Writer {
   };
   Writer() = default;
   Status create(const std::vector<Link>& previous, const std::string& newest);
+  Status append(std::string_view members, std::string_view event, bool from_server, std::size_t bytes);
   Status write_record(std::string_view members, std::string_view prev);
   Status check_file();
   const std::string& time_now();
   Status write_suppressed(Limited& limited);
-  Limited* limit_of(const std::string& event, bool from_server);
+  Limited* limit_of(std::string_view event, bool from_server);
   Status refuse(std::string detail);
   std::int64_t now_us() const;
   Instant now() const;
+  Instant about_now() const;
 
   WriterConfig config_ = {};
   Folder folder_ = {};

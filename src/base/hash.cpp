@@ -4,6 +4,8 @@
 #include <nettle/hmac.h>
 #include <nettle/sha2.h>
 
+#include <utility>
+
 #include "base/error.hpp"
 
 namespace cordon {
@@ -33,6 +35,25 @@ Digest hmac_sha256(const MacKey& key, std::string_view bytes) {
   return digest;
 }
 
+struct Mac::State {
+  hmac_sha256_ctx keyed;
+};
+
+Mac::Mac(const MacKey& key) {
+  auto state = std::make_unique<State>();
+  hmac_sha256_set_key(&state->keyed, key.size(), key.data());
+  state_ = std::move(state);
+}
+Mac::~Mac() = default;
+
+Digest Mac::of(std::string_view bytes) const {
+  Digest digest{};
+  hmac_sha256_ctx context = state_->keyed;
+  hmac_sha256_update(&context, bytes.size(), bytes_of(bytes));
+  hmac_sha256_digest(&context, digest.size(), digest.data());
+  return digest;
+}
+
 struct Sha256::State {
   sha256_ctx context;
 };
@@ -48,18 +69,31 @@ Digest Sha256::finish() {
   return digest;
 }
 
-std::string hex(const Digest& digest) {
+void append_hex(std::string& out, const Digest& digest) {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out;
-  out.reserve(digest.size() * 2);
+  std::array<char, std::tuple_size_v<Digest> * 2> digits;
+  std::size_t at = 0;
   for (const std::uint8_t byte : digest) {
-    out += kDigits[byte >> 4U];
-    out += kDigits[byte & 0xFU];
+    digits[at++] = kDigits[byte >> 4U];
+    digits[at++] = kDigits[byte & 0xFU];
   }
+  out.append(digits.data(), digits.size());
+}
+
+std::string hex(const Digest& digest) {
+  std::string out;
+  append_hex(out, digest);
   return out;
 }
 
-std::string digest_text(const Digest& digest) { return "sha256:" + hex(digest); }
+std::string digest_text(const Digest& digest) {
+  constexpr std::string_view kPrefix = "sha256:";
+  std::string out;
+  out.reserve(kPrefix.size() + digest.size() * 2);
+  out += kPrefix;
+  append_hex(out, digest);
+  return out;
+}
 
 std::string sha256_text(std::string_view bytes) { return digest_text(sha256(bytes)); }
 

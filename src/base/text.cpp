@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/plain.hpp"
+
 namespace cordon::text {
 
 std::string join(std::span<const std::string> parts, std::string_view separator) {
@@ -133,10 +135,15 @@ std::string printable(std::string_view untrusted, std::size_t max_bytes) {
   std::string out;
   out.reserve(std::min(untrusted.size(), max_bytes));
   for (std::size_t i = 0; i < untrusted.size();) {
-    if (const char c = untrusted[i]; c >= 0x20 && c < 0x7F && c != '\\' && out.size() < max_bytes) {
-      out += c;  // nearly everything, nearly always
-      ++i;
-      continue;
+    if (out.size() < max_bytes) {  // nearly everything, nearly always
+      const std::size_t room = max_bytes - out.size();
+      const std::size_t run = plain_run(untrusted.substr(i, room));
+      const std::size_t taken = run < room && i + run < untrusted.size() && untrusted[i + run] == '"' ? run + 1 : run;
+      if (taken > 0) {
+        out += untrusted.substr(i, taken);
+        i += taken;
+        continue;
+      }
     }
     const CodePoint point = decode_utf8(untrusted, i);
     const std::size_t before = out.size();

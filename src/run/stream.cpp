@@ -101,11 +101,28 @@ void Sink::write(std::string line) {
   if (state_ != State::open || line.empty()) {
     return;
   }
+  if (queue_.empty()) {
+    // Nearly always all of it fits.
+    const Transfer sent = endpoint_.write(line);
+    if (sent.kind == Transfer::Kind::broken) {
+      shut(State::broken);
+      return;
+    }
+    if (sent.bytes == line.size()) {
+      return;
+    }
+    front_done_ = sent.bytes;
+    queued_bytes_ = line.size() - sent.bytes;
+    queue_.push_back(std::move(line));
+    if (endpoint_.always_ready()) {
+      drain();
+    } else {
+      settle();
+    }
+    return;
+  }
   queued_bytes_ += line.size();
   queue_.push_back(std::move(line));
-  if (queue_.size() == 1) {
-    drain();
-  }
 }
 
 void Sink::close_when_drained() {

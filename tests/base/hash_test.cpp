@@ -36,6 +36,18 @@ TEST_CASE("a million letters and the keyed digest agree with the published vecto
         "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 }
 
+TEST_CASE("a key made ready once gives the digests that it gives each time") {
+  MacKey key{};
+  key[3] = 7;
+  const Mac mac(key);
+  std::string text;
+  for (std::size_t length = 0; length < 200; ++length) {
+    REQUIRE(mac.of(text) == hmac_sha256(key, text));
+    text += static_cast<char>(length);
+  }
+  CHECK(Mac(MacKey{}).of("x") != mac.of("x"));
+}
+
 TEST_CASE("every way to cut a text gives the same digest") {
   std::string text;
   for (std::size_t length = 0; length < 300; ++length) {

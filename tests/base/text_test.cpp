@@ -6,6 +6,8 @@
 #include <array>
 #include <string>
 
+#include "base/plain.hpp"
+
 using namespace cordon::text;
 
 TEST_CASE("untrusted text is shown without control, direction or invisible characters") {
@@ -15,6 +17,26 @@ TEST_CASE("untrusted text is shown without control, direction or invisible chara
   CHECK(printable("\U000E0041\u009b") == "\\u{e0041}\\u{009b}");
   CHECK(printable("bad \xFF\xC3 end\\") == "bad \\xff\\xc3 end\\\\");
   CHECK(printable(std::string(100, 'a'), 10) == "aaaaaaaaaa…");
+}
+
+TEST_CASE("plain text ends at the first byte that is none, wherever that stands") {
+  for (int byte = 0; byte < 256; ++byte) {
+    const char c = static_cast<char>(byte);
+    const bool plain = byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\';
+    for (std::size_t before = 0; before < 40; ++before) {
+      const std::string text = std::string(before, 'a') + c + std::string(20, 'b');
+      REQUIRE(plain_run(text) == (plain ? text.size() : before));
+    }
+  }
+}
+
+TEST_CASE("what is shown is cut at its limit, whatever stands there") {
+  for (std::size_t limit = 0; limit < 40; ++limit) {
+    CHECK(printable(std::string(40, '"'), limit) == std::string(limit, '"') + "…");
+    CHECK(printable(std::string(limit, 'a'), limit) == std::string(limit, 'a'));
+    CHECK(printable(std::string(limit, 'a') + "\n", limit) == std::string(limit, 'a') + "…");
+    CHECK(printable(std::string(limit, 'a') + "\"\n", limit + 1) == std::string(limit, 'a') + "\"…");
+  }
 }
 
 TEST_CASE("folding finds the letters that fold to ASCII") {

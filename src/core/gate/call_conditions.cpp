@@ -54,6 +54,9 @@ CallLimits::Load Session::Impl::load() const {
 
 // False when a rule among the limits of `outstanding` has no room for the call now; then it was refused.
 bool Session::Impl::admit_by_limits(const Message& message, const Outstanding& outstanding) {
+  if (outstanding.limits.empty()) {
+    return true;
+  }
   auto refusal = limits_of_calls_.refusal(config_.policy.tools, outstanding.limits, now_, load());
   if (!refusal) {
     return true;
@@ -73,6 +76,14 @@ void Session::Impl::reserve(std::string holder, RuleIndexes limits, Instant unti
 }
 
 std::string Session::Impl::holder_of(const Id& id) { return "request " + id.json(); }
+
+bool Session::Impl::has_place(const Id& id) const { return !reserved_.empty() && reserved_.contains(holder_of(id)); }
+
+void Session::Impl::give_up_place(const Id& id) {
+  if (!reserved_.empty()) {
+    reserved_.erase(holder_of(id));
+  }
+}
 
 // The person said yes: the place is kept for the call itself, which is judged again, maybe after a look at the list.
 void Session::Impl::hand_over_reservation(const std::string& nonce, const Id& id) {

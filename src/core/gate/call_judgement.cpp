@@ -48,14 +48,13 @@ void Session::Impl::pass_call(Message message, const ToolView& tool, const polic
   outstanding.limits = judged.limits;
   // Nobody is asked about a call that has no room anyway, and while somebody is asked its place is kept.
   const bool counted_before = retried_.contains(*message.id);
-  const bool has_place = reserved_.contains(holder_of(*message.id));
-  if (!counted_before && !has_place && !admit_by_limits(message, outstanding)) {
+  if (!counted_before && !has_place(*message.id) && !admit_by_limits(message, outstanding)) {
     return;
   }
   if (confirm && !confirmed(message, tool, judged, effect)) {
     return;  // refused, or somebody is asked
   }
-  reserved_.erase(holder_of(*message.id));
+  give_up_place(*message.id);
   if (!counted_before) {
     limits_of_calls_.count(config_.policy.tools, outstanding.limits, now_);
   }

@@ -40,6 +40,12 @@ void Session::Impl::on_call(Message message) {
   }
 }
 
+std::string Session::Impl::argument_digest(const Value& arguments) const {
+  std::string digest = "hmac-sha256:";
+  append_hex(digest, argument_mac_.of(arguments ? json::canonical(arguments) : "{}"));
+  return digest;
+}
+
 void Session::Impl::record_call(const Message& message, std::string_view decision, std::optional<Errc> reason,
                                 std::string_view because, const ToolView* tool, std::optional<policy::Effect> effect) {
   const Value arguments = message.params.find("arguments");
@@ -57,8 +63,7 @@ void Session::Impl::record_call(const Message& message, std::string_view decisio
     case policy::AuditArguments::none:
       break;
     case policy::AuditArguments::digest:
-      w.member("arguments_digest",
-               "hmac-sha256:" + hex(hmac_sha256(config_.argument_key, arguments ? json::canonical(arguments) : "{}")));
+      w.member("arguments_digest", argument_digest(arguments));
       break;
     case policy::AuditArguments::full:
       w.member_raw("arguments", arguments ? json::canonical(arguments) : "{}");
@@ -72,7 +77,7 @@ void Session::Impl::record_call(const Message& message, std::string_view decisio
 void Session::Impl::refuse_call(const Message& message, Errc code, std::string because, std::string detail,
                                 std::optional<policy::Effect> effect) {
   const std::string tool = message.params.find("name").string();
-  reserved_.erase(holder_of(*message.id));
+  give_up_place(*message.id);
   record_call(message, "block", code, because, view_ ? view_->find(tool) : nullptr, effect);
   json::Writer meta;
   meta.begin_object().key("dev.mcp-cordon/refusal").begin_object().member("type", name(code));
@@ -112,7 +117,7 @@ void Session::Impl::decide_call(Message message) {
   const std::string name = message.params.find("name").string();
   const ToolView* tool = view_->find(name);
   const auto unknown = [&](std::string_view because) {
-    reserved_.erase(holder_of(*message.id));
+    give_up_place(*message.id);
     record_call(message, "hide", Errc::tool_not_reviewed, because, tool);
     to_client(wire::error_line(*message.id, json_rpc_code(Errc::tool_not_reviewed),
                                text::cat("Unknown tool: ", text::printable(name, 256)), Errc::tool_not_reviewed));

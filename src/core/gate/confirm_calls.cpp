@@ -71,8 +71,7 @@ void Session::Impl::record_question(const Message& message, std::string_view via
   w.member("via", via).member("outcome", outcome);
   if (config_.policy.audit_arguments != policy::AuditArguments::none) {
     const bool given = arguments && !arguments.is(Kind::null);
-    w.member("arguments_digest",
-             "hmac-sha256:" + hex(hmac_sha256(config_.argument_key, given ? json::canonical(arguments) : "{}")));
+    w.member("arguments_digest", argument_digest(given ? arguments : Value()));
   }
   w.end_object();
   record(w.take());

@@ -130,17 +130,17 @@ class Filter {
   }
 
   // The form of a token survives the short escapes of JSON.
-  bool plainly_without_secrets(std::string_view raw) const {
-    return secrets_.values_are_plain() && raw.find("\\u") == std::string_view::npos &&
-           raw.find("\\/") == std::string_view::npos && secrets_.find(raw, SecretFinder::Reach::run).empty();
+  bool plainly_without_secrets(std::string_view raw, const Glance& glance) const {
+    return secrets_.values_are_plain() && !glance.spelled && secrets_.find(raw, SecretFinder::Reach::run).empty();
   }
 
   // The text of a string where it has to be another.
   std::optional<std::string> treated(const Value& value) {
     const std::string_view raw = value.string_raw();
     const bool by_secrets = policy_.secrets != Results::Secrets::off;
-    const bool by_look = worth_a_look(raw);
-    if (!by_look && (!by_secrets || plainly_without_secrets(raw))) {
+    const Glance glance = glance_at(raw);
+    const bool by_look = glance.worth_a_look;
+    if (!by_look && (!by_secrets || plainly_without_secrets(raw, glance))) {
       return std::nullopt;
     }
     const std::string before = value.string();

@@ -159,7 +159,9 @@ bool Session::Impl::admit_id(const Message& message) {
     refuse_request(message, Errc::rate_limited, text::cat(config_.policy.messages.in_flight, " requests wait already"));
     return false;
   }
-  words_.erase(id.json());  // of an earlier request with this id that was given up
+  if (!words_.empty()) {
+    words_.erase(id.json());  // of an earlier request with this id that was given up
+  }
   retried_.erase(id);
   return true;
 }

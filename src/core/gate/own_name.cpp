@@ -67,6 +67,23 @@ std::optional<Step> step_at(std::string_view text, std::size_t at, Spelling spel
 
 }  // namespace
 
+namespace {
+
+// What one byte says of a line that begins with it, or with blanks and it.
+enum class First : std::uint8_t { blank, other, look };
+
+constexpr std::array<First, 256> kFirst = [] {
+  std::array<First, 256> table{};
+  for (std::size_t c = 0; c < table.size(); ++c) {
+    const bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    const bool look = c == 'm' || c == 'M' || c == '\\' || c == '\n' || c >= 0x80;
+    table.at(c) = look ? First::look : letter ? First::other : First::blank;
+  }
+  return table;
+}();
+
+}  // namespace
+
 char read_as(char32_t c) {
   if ((c >= U'a' && c <= U'z') || (c >= U'A' && c <= U'Z')) {
     return static_cast<char>(c | 0x20U);
@@ -122,16 +139,20 @@ bool names_us(std::string_view text) {
   return letters.find(kName) != std::string::npos;
 }
 
-bool begins_as_us(std::string_view text, Spelling spelling) {
-  // Most lines begin with another letter.
-  if (!text.empty() && static_cast<char>(text.front() | 0x20) >= 'a' && static_cast<char>(text.front() | 0x20) <= 'z' &&
-      static_cast<char>(text.front() | 0x20) != 'm') {
-    return false;
-  }
+bool begins_as_us_at_length(std::string_view text, Spelling spelling) {
   constexpr std::size_t kMostBetween = 64;  // blanks, brackets, pictures
   std::size_t between = 0;
+  for (; between < text.size() && between <= kMostBetween; ++between) {
+    const First first = kFirst[static_cast<unsigned char>(text[between])];
+    if (first == First::other) {
+      return false;
+    }
+    if (first == First::look) {
+      break;
+    }
+  }
   std::size_t fits = 0;
-  for (std::size_t at = 0; at < text.size() && between <= kMostBetween;) {
+  for (std::size_t at = between; at < text.size() && between <= kMostBetween;) {
     const std::optional<Step> step = step_at(text, at, spelling);
     if (!step) {
       return true;

@@ -21,7 +21,12 @@ bool names_us(std::string_view text);
 // Does a text begin with our name, behind blanks, brackets and the like? Of the raw text of a JSON string it errs on
 // the side of yes.
 enum class Spelling : std::uint8_t { decoded, raw_json };
-bool begins_as_us(std::string_view text, Spelling spelling);
+bool begins_as_us_at_length(std::string_view text, Spelling spelling);
+inline bool begins_as_us(std::string_view text, Spelling spelling) {
+  // Most lines begin with another letter.
+  const auto small = text.empty() ? '\0' : static_cast<char>(text.front() | 0x20);
+  return (small < 'a' || small > 'z' || small == 'm') && begins_as_us_at_length(text, spelling);
+}
 
 // How many lines begin so.
 std::size_t lines_as_us(std::string_view text);

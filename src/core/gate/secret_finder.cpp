@@ -137,11 +137,6 @@ std::optional<SecretSpan> form_at(const Place& place, Reach reach) {
   return length == 0 ? std::nullopt : std::optional(SecretSpan{place.at, length, "web token"});
 }
 
-std::uint32_t three_at(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
-  return byte(0) | byte(1) << 8U | byte(2) << 16U;
-}
-
 // "GitHub token" as github_token.
 std::string name_of(std::string_view kind) {
   std::string out = text::lower_ascii(kind);
@@ -162,7 +157,9 @@ std::string replacement(const SecretSpan& span) {
 
 SecretFinder::SecretFinder(const std::vector<NamedSecret>& own) {
   for (const TokenForm& form : token_forms()) {
-    begin_with(form.prefix, kFormBegins);
+    if (form.sure == TokenForm::Sure::yes) {
+      begin_with(form.prefix, kFormBegins);
+    }
   }
   begin_with(kWebToken, kFormBegins);
   begin_with(kPrivateKey, kFormBegins);
@@ -187,29 +184,17 @@ SecretFinder::SecretFinder(const std::vector<NamedSecret>& own) {
   }
 }
 
-std::size_t SecretFinder::hash_of(std::uint32_t three) { return (three * 0x9E3779B1U) >> 17U; }
-
 // The next place at which something may begin.
 std::size_t SecretFinder::next_begin(std::string_view text, std::size_t at) const {
-  if (has_short_ || at + 3 > text.size()) {
-    return has_short_ ? at : text.size();
-  }
-  std::uint32_t three = three_at(text.substr(at)) << 8U;
-  for (std::size_t end = at + 2; end < text.size(); ++end) {
-    three = (three >> 8U & 0xFFFFU) | static_cast<std::uint32_t>(static_cast<unsigned char>(text[end])) << 16U;
-    if (threes_[hash_of(three)]) {
-      return end - 2;
-    }
-  }
-  return text.size();
+  return has_short_ ? at : beginnings_.next(text, at);
 }
 
 void SecretFinder::begin_with(std::string_view text, std::uint8_t what) {
   begins_.at(static_cast<unsigned char>(text.front())) |= what;
-  if (text.size() < 3) {
+  if (text.size() < Beginnings::kBytes) {
     has_short_ = true;
   } else {
-    threes_.set(hash_of(three_at(text)));
+    beginnings_.add(text);
   }
 }
 

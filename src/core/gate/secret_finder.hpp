@@ -4,7 +4,6 @@
 // (base/token_forms.hpp). Linear in the text.
 
 #include <array>
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "base/mask.hpp"
+#include "core/gate/beginnings.hpp"
 
 namespace cordon::gate {
 
@@ -51,8 +51,6 @@ class SecretFinder {
                                              std::set<std::string>& kinds) const;
 
  private:
-  static constexpr std::size_t kHashes = 1U << 15U;
-  static std::size_t hash_of(std::uint32_t three);
   std::size_t next_begin(std::string_view text, std::size_t at) const;
   void begin_with(std::string_view text, std::uint8_t what);
 
@@ -65,8 +63,7 @@ class SecretFinder {
 
   std::vector<Own> own_ = {};
   std::array<std::uint8_t, 256> begins_ = {};  // what may begin with this byte
-  // Of three bytes that something begins with, hashed: most places of a text are told by them to be none.
-  std::bitset<kHashes> threes_ = {};
+  Beginnings beginnings_ = {};
   bool values_are_plain_ = true;
   bool has_short_ = false;  // a value of one or two bytes
 };

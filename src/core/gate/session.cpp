@@ -11,6 +11,13 @@
 
 namespace cordon::gate {
 
+namespace {
+
+// A call makes two: its record and its line.
+constexpr std::size_t kUsualActions = 2;
+
+}  // namespace
+
 Session::Session(SessionConfig config) : impl_(std::make_unique<Impl>(std::move(config))) {}
 Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
@@ -70,7 +77,9 @@ Actions Session::Impl::feed(Side from, std::string_view bytes, Instant now) {
   }
   now_ = now;
   wire::LineReader& reader = from == Side::client ? client_lines_ : server_lines_;
-  for (wire::LineEvent& event : reader.feed(bytes)) {
+  std::vector<wire::LineEvent> events = reader.feed(bytes);
+  actions_.reserve(events.size() * kUsualActions);
+  for (wire::LineEvent& event : events) {
     if (stopped_) {
       break;
     }

@@ -135,6 +135,7 @@ class Session::Impl {
   // `effect`: of this call, where that is known; else that of its tool is written down.
   void refuse_call(const Message& message, Errc code, std::string because, std::string detail,
                    std::optional<policy::Effect> effect = {});
+  std::string argument_digest(const Value& arguments) const;
   void record_call(const Message& message, std::string_view decision, std::optional<Errc> reason,
                    std::string_view because, const ToolView* tool, std::optional<policy::Effect> effect = {});
 
@@ -175,6 +176,8 @@ class Session::Impl {
   bool admit_by_limits(const Message& message, const Outstanding& outstanding);
   void reserve(std::string holder, RuleIndexes limits, Instant until);
   static std::string holder_of(const Id& id);
+  bool has_place(const Id& id) const;
+  void give_up_place(const Id& id);
   void hand_over_reservation(const std::string& nonce, const Id& id);
   void abandon(const Id& id, const Outstanding& request);
   void answered_late(const Message& message);
@@ -353,6 +356,7 @@ class Session::Impl {
   void fail_everything(Errc code, std::string_view detail);
 
   SessionConfig config_;
+  Mac argument_mac_{config_.argument_key};
   policy::CallJudge call_judge_;
   SecretFinder secret_finder_{config_.secrets};
   json::Limits limits_;

@@ -2,13 +2,14 @@
 #include "core/gate/text_treatment.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <tmmintrin.h>
+#define CORDON_HAS_BLOCKS 1
 #endif
 
 #include "base/hidden.hpp"
@@ -260,11 +261,11 @@ bool escape_is_worth_it(std::string_view escape) {
 
 bool is_worth_it_at(std::string_view raw_json, std::size_t at) {
   const auto byte = static_cast<unsigned char>(raw_json[at]);
+  if (byte >= 0x7F) {
+    return may_stand_at(raw_json, at);
+  }
   if (byte == '"') {
     return begins_as_us(raw_json.substr(at + 1), Spelling::raw_json);
-  }
-  if (byte != '\\') {
-    return byte >= 0x7F && may_stand_at(raw_json, at);
   }
   switch (at + 1 < raw_json.size() ? raw_json[at + 1] : '\0') {
     case 'u':
@@ -282,38 +283,85 @@ bool is_worth_it_at(std::string_view raw_json, std::size_t at) {
 
 constexpr std::size_t kBlock = 16;
 
-bool is_special(char c) { return c == '\\' || c == '"' || static_cast<unsigned char>(c) >= 0x7F; }
+// Bytes that begin something to look at, by their halves: the bits that a low and a high half have in common.
+struct Halves {
+  alignas(16) std::array<std::uint8_t, 16> low = {};
+  alignas(16) std::array<std::uint8_t, 16> high = {};
 
-// A bit for each of the next bytes, at most kBlock, that is special.
-std::uint32_t special_at(std::string_view text, std::size_t at) {
-#if defined(__SSE2__)
-  if (at + kBlock <= text.size()) {
-    __m128i block;
-    std::memcpy(&block, text.data() + at, sizeof block);
-    const __m128i either = _mm_or_si128(
-        _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')),
-        _mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')), _mm_cmpeq_epi8(block, _mm_set1_epi8(0x7F))));
-    // Bytes from 0x80 on have the bit that is gathered.
-    return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_or_si128(either, block)));
+  constexpr bool both(unsigned char byte) const { return (low.at(byte & 0xFU) & high.at(byte >> 4U)) != 0; }
+};
+
+constexpr Halves kSpecial = [] {
+  Halves halves;
+  unsigned bit = 0;
+  // Each high half has a bit of its own. Beside quotes and backslashes: the first bytes that may_stand_at knows.
+  for (const std::string_view row : {"\"", "\\", "\x7F", "\xC2\xCD", "\xD8", "\xE1\xE2\xE3\xEF", "\xF0\xF3"}) {
+    for (const char c : row) {
+      const auto byte = static_cast<unsigned char>(c);
+      halves.low.at(byte & 0xFU) |= static_cast<std::uint8_t>(1U << bit);
+      halves.high.at(byte >> 4U) |= static_cast<std::uint8_t>(1U << bit);
+    }
+    ++bit;
+  }
+  return halves;
+}();
+static_assert(kSpecial.both('"') && kSpecial.both('\\') && !kSpecial.both('n') && !kSpecial.both(0xC3));
+
+#ifdef CORDON_HAS_BLOCKS
+
+bool has_blocks() {
+  static const bool has = __builtin_cpu_supports("ssse3") != 0;
+  return has;
+}
+
+__attribute__((target("ssse3"))) std::uint32_t special_in_block(const char* text) {
+  const __m128i half = _mm_set1_epi8(0xF);
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
+  const __m128i low = _mm_load_si128(reinterpret_cast<const __m128i*>(kSpecial.low.data()));
+  const __m128i high = _mm_load_si128(reinterpret_cast<const __m128i*>(kSpecial.high.data()));
+  const __m128i both = _mm_and_si128(_mm_shuffle_epi8(low, _mm_and_si128(bytes, half)),
+                                     _mm_shuffle_epi8(high, _mm_and_si128(_mm_srli_epi16(bytes, 4), half)));
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(both, _mm_setzero_si128()))) ^ 0xFFFFU;
+}
+
+// The first block from `at` on with a special byte, or the first that is not whole.
+__attribute__((target("ssse3"))) std::size_t skip_blocks(std::string_view text, std::size_t at) {
+  while (at + kBlock <= text.size() && special_in_block(text.data() + at) == 0) {
+    at += kBlock;
+  }
+  return at;
+}
+
+#endif
+
+// A bit for each of the next bytes, at most kBlock, that is special. Blocks without one are passed over.
+std::uint32_t special_from(std::string_view text, std::size_t& at) {
+#ifdef CORDON_HAS_BLOCKS
+  if (has_blocks()) {
+    at = skip_blocks(text, at);
+    if (at + kBlock <= text.size()) {
+      return special_in_block(text.data() + at);
+    }
   }
 #endif
   std::uint32_t special = 0;
   for (std::size_t i = 0; i < kBlock && at + i < text.size(); ++i) {
-    special |= is_special(text[at + i]) ? 1U << i : 0U;
+    special |= kSpecial.both(static_cast<unsigned char>(text[at + i])) ? 1U << i : 0U;
   }
   return special;
 }
 
 }  // namespace
 
-bool worth_a_look(std::string_view raw_json) {
+Glance glance_at(std::string_view raw_json) {
+  Glance found;
   if (begins_as_us(raw_json, Spelling::raw_json)) {
-    return true;
+    found.worth_a_look = true;
+    return found;
   }
   std::size_t at = 0;
   while (at < raw_json.size()) {
-    // All but backslashes, quotes and bytes from 0x7F on is passed over by the block.
-    std::uint32_t special = special_at(raw_json, at);
+    std::uint32_t special = special_from(raw_json, at);
     const std::size_t end = std::min(at + kBlock, raw_json.size());
     std::size_t next = at;
     for (; special != 0; special &= special - 1) {
@@ -322,13 +370,19 @@ bool worth_a_look(std::string_view raw_json) {
         continue;  // behind its backslash
       }
       if (is_worth_it_at(raw_json, place)) {
-        return true;
+        found.worth_a_look = true;
+        return found;
       }
-      next = place + (raw_json[place] == '\\' ? 2U : 1U);
+      next = place + 1;
+      if (raw_json[place] == '\\') {
+        const char escaped = next < raw_json.size() ? raw_json[next] : '\0';
+        found.spelled = found.spelled || escaped == 'u' || escaped == '/';
+        ++next;
+      }
     }
     at = std::max(end, next);
   }
-  return false;
+  return found;
 }
 
 std::string without_terminal_escapes(std::string_view text, std::size_t& found) { return Escapes(text).without(found); }

@@ -9,9 +9,13 @@
 
 namespace cordon::gate {
 
-// Could the raw text of a JSON string, or of a whole message, hold anything that the functions below look for, or a
-// line that begins with our name? Fast; errs on the side of yes.
-bool worth_a_look(std::string_view raw_json);
+// What the raw text of a JSON string, or of a whole message, could hold. Fast; errs on the side of yes.
+struct Glance {
+  bool worth_a_look = false;  // what the functions below look for, or a line that begins with our name
+  bool spelled = false;       // letters in another spelling (\uXXXX, \/); not told where it is worth a look
+};
+Glance glance_at(std::string_view raw_json);
+inline bool worth_a_look(std::string_view raw_json) { return glance_at(raw_json).worth_a_look; }
 
 // `text` without its control characters (all but U+0000, tab, line feed, carriage return and form feed) and the escape
 // sequences that some of them begin; `found` grows by the number of what was taken out.

@@ -54,6 +54,11 @@ const char* skip_plain(const char* p, const char* end) {
 }
 #endif
 
+// What may follow a backslash by itself.
+bool is_short_escape(char c) {
+  return c == '"' || c == 'n' || c == '\\' || c == 't' || c == 'r' || c == '/' || c == 'b' || c == 'f';
+}
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 class Reader {
@@ -185,6 +190,11 @@ class Reader {
       }
       if (*p_ != '\\') {
         return malformed("a raw control character in a string");
+      }
+      if (end_ - p_ > 1 && is_short_escape(p_[1])) {
+        flags |= detail::kEscaped;
+        p_ += 2;
+        continue;
       }
       const Escape escape = read_escape({p_, static_cast<std::size_t>(end_ - p_)});
       if (escape.length == 0) {

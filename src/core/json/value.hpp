@@ -193,9 +193,17 @@ inline Elements Value::elements() const {
 }
 
 inline Value Value::find(std::string_view key) const {
-  for (const Member member : members()) {
-    if (member.key.string_equals(key)) {
-      return member.value;
+  if (!is(Kind::object)) {
+    return {};
+  }
+  const detail::Node* const nodes = tape_->nodes.data();
+  const char* const text = tape_->text.data();
+  const std::uint32_t end = nodes[index_].next;
+  for (std::uint32_t i = index_ + 1; i < end; i = nodes[i + 1].next) {
+    const detail::Node& name = nodes[i];
+    const std::string_view raw_text(text + name.begin, name.length);
+    if ((name.flags & detail::kEscaped) == 0 ? raw_text == key : unescape(raw_text) == key) {
+      return {tape_, i + 1};
     }
   }
   return {};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/plain.hpp"
 #include "base/text.hpp"
 
 namespace cordon::json {
@@ -90,21 +91,11 @@ std::size_t append_wide(std::string& out, std::string_view decoded, std::size_t 
   return point.length;
 }
 
-// How many bytes from the start are written as they are under every escaping.
-std::size_t plain_run(std::string_view text) {
-  std::size_t length = 0;
-  while (length < text.size() && text[length] >= 0x20 && text[length] < 0x7F && text[length] != '"' &&
-         text[length] != '\\') {
-    ++length;
-  }
-  return length;
-}
-
 void append_quoted(std::string& out, std::string_view decoded, Escaping escaping) {
   out += '"';
   for (std::size_t i = 0; i < decoded.size();) {
     // Most text is a run of plain ASCII: copied at once.
-    const std::size_t run = plain_run(decoded.substr(i));
+    const std::size_t run = text::plain_run(decoded.substr(i));
     out += decoded.substr(i, run);
     i += run;
     if (i == decoded.size()) {
@@ -125,12 +116,13 @@ void append_quoted(std::string& out, std::string_view decoded, Escaping escaping
   out += '"';
 }
 
+bool is_escaped(const Value& string) { return (string.tape()->nodes[string.index()].flags & detail::kEscaped) != 0; }
+
 // A string without a backslash has nothing that would need one, so it stands as it is.
 void append_canonical_string(std::string& out, const Value& value) {
-  const std::string_view raw = value.string_raw();
-  if (raw.find('\\') == std::string_view::npos) {
+  if (!is_escaped(value)) {
     out += '"';
-    out += raw;
+    out += value.string_raw();
     out += '"';
   } else {
     append_quoted(out, value.string(), Escaping::minimal);
@@ -139,7 +131,37 @@ void append_canonical_string(std::string& out, const Value& value) {
 
 void append_canonical(std::string& out, const Value& value);
 
+void append_member(std::string& out, const Member& member) {
+  if (out.back() != '{') {
+    out += ',';
+  }
+  append_canonical_string(out, member.key);
+  out += ':';
+  append_canonical(out, member.value);
+}
+
+// Keys without escapes that stand in order already: most objects.
+bool members_in_order(const Value& value) {
+  std::string_view before;
+  for (const Member member : value.members()) {
+    const std::string_view key = member.key.string_raw();
+    if (key < before || is_escaped(member.key)) {
+      return false;
+    }
+    before = key;
+  }
+  return true;
+}
+
 void append_canonical_object(std::string& out, const Value& value) {
+  out += '{';
+  if (members_in_order(value)) {
+    for (const Member member : value.members()) {
+      append_member(out, member);
+    }
+    out += '}';
+    return;
+  }
   std::vector<std::pair<std::string, Member>> members;
   for (const Member member : value.members()) {
     members.emplace_back(member.key.string(), member);
@@ -147,12 +169,8 @@ void append_canonical_object(std::string& out, const Value& value) {
   // Byte order of UTF-8 is the order of code points.
   const auto key = [](const std::pair<std::string, Member>& entry) -> const std::string& { return entry.first; };
   std::ranges::sort(members, {}, key);
-  out += '{';
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    out += i == 0 ? "" : ",";
-    append_canonical_string(out, members[i].second.key);
-    out += ':';
-    append_canonical(out, members[i].second.value);
+  for (const auto& [name, member] : members) {
+    append_member(out, member);
   }
   out += '}';
 }

@@ -88,9 +88,11 @@ class Judging {
       }
     }
     if (!any_value || !question_.by_person) {
-      add(question_.base, text::cat("class of the tool: ", name(question_.base)));
+      add(question_.base, question_.reasons ? text::cat("class of the tool: ", name(question_.base)) : std::string());
     }
-    std::ranges::stable_sort(out_.all, std::greater<>(), rank);
+    if (out_.all.size() > 1) {
+      std::ranges::stable_sort(out_.all, std::greater<>(), rank);
+    }
     return std::move(out_);
   }
 
@@ -101,7 +103,9 @@ class Judging {
     if (std::ranges::find(out_.all, counted) == out_.all.end()) {
       out_.all.push_back(counted);
     }
-    out_.reasons.push_back(std::move(reason));
+    if (question_.reasons && !reason.empty()) {
+      out_.reasons.push_back(std::move(reason));
+    }
   }
 
   std::vector<Found> found(const std::string& argument) {
@@ -185,11 +189,7 @@ class Judging {
 
 }  // namespace
 
-CallEffects call_effects(const EffectQuestion& question) {
-  CallEffects out = Judging(question).run();
-  std::erase(out.reasons, "");
-  return out;
-}
+CallEffects call_effects(const EffectQuestion& question) { return Judging(question).run(); }
 
 Effect worst_effect(Effect base, const std::vector<EffectCondition>& when) {
   for (const EffectCondition& condition : when) {

@@ -16,8 +16,8 @@
 namespace cordon::policy {
 
 struct CallEffects {
-  std::vector<Effect> all = {};  // each once, the worst first
-  std::vector<std::string> reasons = {};
+  std::vector<Effect> all = {};           // each once, the worst first
+  std::vector<std::string> reasons = {};  // for a person, where they are wanted
   bool only(Effect effect) const { return all.size() == 1 && all.front() == effect; }
 };
 
@@ -29,6 +29,7 @@ struct EffectQuestion {
   const std::vector<catalog::EffectCondition>& when;
   const SchemaWalk& schema;
   json::Value arguments = {};
+  bool reasons = true;
 };
 // Each argument whose values have classes gives one: that of its value; the tool's when it is absent or has a value
 // that the schema lists and no condition names; all of its classes and unknown for any other value. What is given at

@@ -53,7 +53,8 @@ class CallJudge::Run {
                                  .by_person = call_.effect_by_person,
                                  .when = when,
                                  .schema = schema_,
-                                 .arguments = arguments_});
+                                 .arguments = arguments_,
+                                 .reasons = trace_ != nullptr});
     if (refuse_stray(when)) {
       return std::move(out_);
     }
@@ -206,11 +207,10 @@ CallJudge::CallJudge(const Tools& tools) : tools_(tools) {
   for (const Rule& rule : tools_.rules) {
     Ready ready;
     ready.broken = !makes_ready(rule.when, ready.when) || !makes_ready(rule.arguments, ready.arguments);
+    ready.place = rule_place(tools_, rules_.size());
     rules_.push_back(std::move(ready));
   }
 }
-
-std::string CallJudge::place_of(std::size_t rule) const { return rule_place(tools_, rule); }
 
 bool CallJudge::looks_at_arguments(std::string_view tool) const {
   return std::ranges::any_of(tools_.rules, [&](const Rule& rule) {

@@ -56,10 +56,11 @@ class CallJudge {
   struct Ready {
     std::vector<Condition> when = {};
     std::vector<Condition> arguments = {};
+    std::string place = {};  // for audit: every call names its rule
     bool broken = false;
   };
   class Run;
-  std::string place_of(std::size_t rule) const;
+  const std::string& place_of(std::size_t rule) const { return rules_[rule].place; }
 
   Tools tools_;
   std::vector<Ready> rules_ = {};

@@ -95,31 +95,70 @@ bool equals_folded(string_view key, string_view name) {
   return at == key.size();
 }
 
-// A list of names with a table that settles nearly every key by its length and first letter. Every key of every message
-// comes by here.
+// Are two texts of ASCII the same but for case?
+constexpr bool same_letters(string_view one, string_view other) {
+  return std::ranges::equal(one, other, {}, lower, lower);
+}
+
+bool is_ascii(string_view key) {
+  unsigned char bits = 0;
+  for (const char c : key) {
+    bits |= static_cast<unsigned char>(c);
+  }
+  return bits < 0x80;
+}
+
+// A list of names by their length, with a table that settles nearly every key by that and its first letter. Every key
+// of every message comes by here.
+template <std::size_t N>
 class Names {
  public:
-  explicit constexpr Names(std::span<const string_view> names) : names_(names) {
-    for (const string_view name : names) {
-      first_letters_[name.size()] |= bit(name.front());
+  explicit consteval Names(std::array<string_view, N> names) : names_(names) {
+    std::ranges::sort(names_, {}, &string_view::size);
+    for (std::size_t i = 0; i < N; ++i) {
+      first_letters_.at(names_[i].size()) |= bit(names_[i].front());
+      for (std::size_t length = names_[i].size() + 1; length < begins_.size(); ++length) {
+        begins_.at(length) = static_cast<std::uint8_t>(i + 1);
+      }
+      // So that a key which is a name cannot be another one after folding.
+      for (std::size_t j = 0; j < i; ++j) {
+        if (same_letters(names_[i], names_[j])) {
+          throw "two names that differ by case only";
+        }
+      }
     }
   }
 
-  // Never wrong when it says no: an ASCII text folds to one of its own length.
-  constexpr bool may_hold(string_view key) const {
-    if (key.size() >= first_letters_.size()) {
-      return true;
+  // Is `key` one of them after folding only?
+  bool folds_to_one(string_view key) const {
+    if (key.empty()) {
+      return false;
     }
-    const char first = lower(key.front());
-    return (first_letters_[key.size()] & bit(first)) != 0 || std::ranges::any_of(key, [](char c) { return c < 0; });
+    if (!is_ascii(key)) {
+      return std::ranges::any_of(names_, [&](string_view name) { return key != name && equals_folded(key, name); });
+    }
+    // Folding keeps the length of ASCII.
+    if (key.size() >= first_letters_.size() || (first_letters_[key.size()] & bit(lower(key.front()))) == 0) {
+      return false;
+    }
+    for (std::size_t i = begins_[key.size()]; i < N && names_[i].size() == key.size(); ++i) {
+      if (key == names_[i]) {
+        return false;
+      }
+      if (equals_folded(key, names_[i])) {
+        return true;
+      }
+    }
+    return false;
   }
-  constexpr std::span<const string_view> all() const { return names_; }
 
  private:
   static constexpr std::uint32_t bit(char c) { return std::uint32_t{1} << (static_cast<unsigned char>(c) % 32U); }
 
-  std::span<const string_view> names_;
-  std::array<std::uint32_t, 64> first_letters_ = {};
+  static constexpr std::size_t kLengths = 64;
+  std::array<string_view, N> names_;
+  std::array<std::uint32_t, kLengths> first_letters_ = {};  // by length
+  std::array<std::uint8_t, kLengths> begins_ = {};          // where names of that length, or longer ones, begin
 };
 
 constexpr Names kEnvelopeNames{kEnvelope};
@@ -128,53 +167,77 @@ constexpr Names kResultNames{kResult};
 constexpr Names kErrorNames{kError};
 constexpr Names kMetaNames{kMeta};
 
-std::optional<std::string> check_key(string_view key, const Names& names) {
-  if (key.empty() || !names.may_hold(key)) {
-    return std::nullopt;
+bool is_escaped(const json::Value& key) { return (key.tape()->nodes[key.index()].flags & json::detail::kEscaped) != 0; }
+
+// Nothing for a key that an envelope does not have.
+json::Value* place_of(Envelope& envelope, string_view key) {
+  switch (key.size()) {
+    case 2:
+      return key == "id" ? &envelope.id : nullptr;
+    case 5:
+      return key == "error" ? &envelope.error : nullptr;
+    case 6:
+      return key == "method"   ? &envelope.method
+             : key == "params" ? &envelope.params
+             : key == "result" ? &envelope.result
+                               : nullptr;
+    case 7:
+      return key == "jsonrpc" ? &envelope.version : nullptr;
+    default:
+      return nullptr;
   }
-  const auto folds = [&](string_view name) { return key != name && equals_folded(key, name); };
-  return std::ranges::any_of(names.all(), folds) ? std::optional<std::string>(key) : std::nullopt;
 }
 
-std::optional<std::string> folded_in(const json::Value& object, const Names& names) {
+template <std::size_t N>
+std::optional<std::string> in(string_view place, const json::Value& object, const Names<N>& names) {
   for (const json::Member member : object.members()) {
     const string_view raw = member.key.string_raw();
-    auto found = raw.find('\\') == string_view::npos ? check_key(raw, names) : check_key(member.key.string(), names);
-    if (found) {
-      return found;
+    if (is_escaped(member.key)) {
+      if (const std::string key = member.key.string(); names.folds_to_one(key)) {
+        return text::cat(place, key);
+      }
+    } else if (names.folds_to_one(raw)) {
+      return text::cat(place, raw);
     }
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> in(string_view place, const json::Value& object, const Names& names) {
-  if (auto key = folded_in(object, names)) {
-    return text::cat(place, *key);
   }
   return std::nullopt;
 }
 
 }  // namespace
 
+Envelope envelope_of(const json::Value& message) {
+  Envelope envelope;
+  for (const json::Member member : message.members()) {
+    json::Value* const place =
+        is_escaped(member.key) ? place_of(envelope, member.key.string()) : place_of(envelope, member.key.string_raw());
+    if (place != nullptr) {
+      *place = member.value;
+    }
+  }
+  return envelope;
+}
+
 std::optional<std::string> folded_protocol_member(const json::Value& message) {
+  return folded_protocol_member(message, envelope_of(message));
+}
+
+std::optional<std::string> folded_protocol_member(const json::Value& message, const Envelope& envelope) {
   if (auto place = in("", message, kEnvelopeNames)) {
     return place;
   }
-  const json::Value params = message.find("params");
-  const json::Value result = message.find("result");
-  if (auto place = in("params.", params, kParamsNames)) {
+  if (auto place = in("params.", envelope.params, kParamsNames)) {
     return place;
   }
-  if (auto place = in("result.", result, kResultNames)) {
+  if (auto place = in("result.", envelope.result, kResultNames)) {
     return place;
   }
-  if (auto place = in("error.", message.find("error"), kErrorNames)) {
+  if (auto place = in("error.", envelope.error, kErrorNames)) {
     return place;
   }
-  if (auto place = in("params._meta.", params.find("_meta"), kMetaNames)) {
+  if (auto place = in("params._meta.", envelope.params.find("_meta"), kMetaNames)) {
     return place;
   }
-  return in("result._meta.", result.find("_meta"), kMetaNames);
+  return in("result._meta.", envelope.result.find("_meta"), kMetaNames);
 }
 
 }  // namespace cordon::wire

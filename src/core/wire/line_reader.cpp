@@ -47,6 +47,8 @@ void LineReader::append(std::string_view bytes) {
       // A big step instead of doubling, which would copy a big line again and again; room that is never written costs
       // no memory.
       buffer_.reserve(std::min(max_bytes_ + 2, buffer_.size() * 16));
+    } else if (buffer_.empty()) {
+      buffer_.reserve(bytes.size() + 1);  // for the LF that whoever passes it on appends
     }
     buffer_ += bytes;
   }

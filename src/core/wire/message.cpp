@@ -108,25 +108,26 @@ Status check_envelope(Message& message) {
   if (!root.is(Kind::object)) {
     return fail(Errc::message_malformed, text::cat("the line is a JSON ", json::name(root.kind()), ", not an object"));
   }
-  if (const auto place = folded_protocol_member(root)) {
+  const Envelope envelope = envelope_of(root);
+  if (const auto place = folded_protocol_member(root, envelope)) {
     return fail(Errc::message_ambiguous,
                 text::cat("a member equals a protocol member only after case folding: ", text::printable(*place, 100)));
   }
-  const Value version = root.find("jsonrpc");
+  const Value& version = envelope.version;
   if (!version.is(Kind::string) || !version.string_equals("2.0")) {
     return fail(Errc::message_malformed, "jsonrpc is not \"2.0\"");
   }
-  if (const Value id = root.find("id")) {
-    auto read = read_id(id);
+  if (envelope.id) {
+    auto read = read_id(envelope.id);
     if (!read) {
       return std::unexpected(std::move(read.error()));
     }
     message.id = std::move(*read);
   }
-  const Value method = root.find("method");
-  message.params = root.find("params");
-  message.result = root.find("result");
-  message.error = root.find("error");
+  const Value& method = envelope.method;
+  message.params = envelope.params;
+  message.result = envelope.result;
+  message.error = envelope.error;
   if ((method && (message.result || message.error)) || (message.result && message.error)) {
     return fail(Errc::message_ambiguous, "more than one of method, result and error");
   }

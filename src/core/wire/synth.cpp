@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/wire/synth.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/text.hpp"
 #include "core/json/write.hpp"
@@ -118,7 +120,19 @@ std::string refusal_result(std::string_view text, std::string_view meta_json, Er
   return w.take();
 }
 
-bool has_own_meta(const Value& value) { return find_own(value, false); }
+// Without a member `_meta` anywhere there is nothing to look into.
+bool has_own_meta(const Value& value) {
+  constexpr std::string_view kMeta = "_meta";
+  constexpr std::size_t kLongest = kMeta.size() * 6;  // each letter as \uXXXX
+  const json::detail::Tape& tape = *value.tape();
+  const std::span nodes = std::span(tape.nodes).subspan(value.index());
+  const bool may = std::ranges::any_of(nodes, [&](const json::detail::Node& node) {
+    return node.kind == Kind::string && ((node.flags & json::detail::kEscaped) != 0
+                                             ? node.length <= kLongest
+                                             : std::string_view(tape.text).substr(node.begin, node.length) == kMeta);
+  });
+  return may && find_own(value, false);
+}
 
 std::string without_own_meta(const Value& value) {
   Writer w;

@@ -113,6 +113,17 @@ TEST_CASE("a look is taken wherever there may be something") {
   }
 }
 
+TEST_CASE("letters in another spelling are told, and a backslash that stands for itself is none") {
+  for (const char* raw : {"\\u0067hp_", "aaaaaaaaaaaaaaaa\\/", "\\\\\\u00e9"}) {
+    CAPTURE(raw);
+    CHECK(glance_at(raw).spelled);
+  }
+  for (const char* raw : {"", "\\n\\t\\\"", "\\\\u0067", "aaaaaaaaaaaaaaa\\\\/", "a/u"}) {
+    CAPTURE(raw);
+    CHECK_FALSE(glance_at(raw).spelled);
+  }
+}
+
 TEST_CASE("secrets are known by their form and by their value") {
   const std::string letters(40, 'a');
   CHECK(redacted("x ghp_" + letters.substr(4) + ".") == "x [github_token removed].");
