@@ -10,6 +10,7 @@
 #include "app/package_store.hpp"
 #include "app/plain_file.hpp"
 #include "app/session_context.hpp"
+#include "app/store_check.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "core/policy/source.hpp"
