@@ -405,7 +405,7 @@ Result<std::vector<std::string>> command_words(const LaunchRequest& request) {
   return command;
 }
 
-Status prepare(const LaunchRequest& request, const std::vector<std::string>& command, PackageStart& package,
+Status prepare(const LaunchRequest& request, std::vector<std::string>& command, PackageStart& package,
                PreparedLaunch& out) {
   const policy::Policy& policy = request.policy;
   Result<Grants> grants = resolve_grants(policy, request.caller);
@@ -462,7 +462,7 @@ Status prepare(const LaunchRequest& request, const std::vector<std::string>& com
 }  // namespace
 
 Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
-  const Result<std::vector<std::string>> command = command_words(request);
+  Result<std::vector<std::string>> command = command_words(request);
   if (!command) {
     return std::unexpected(command.error());
   }

@@ -29,7 +29,7 @@ server: s
 launch:
   source: {npm: "srv@1.0.0"}
   command: [srv]
-  environment: {set: {MARK: ${out.mark}}, secrets: {S: {from_command: [touch, ${out.fetched}]}}}
+  environment: {set: {MARK: ${out.mark}}, secrets: {S: {from_command: [sh, -c, "echo value | tee ${out.fetched}"]}}}
 catalog: {accept_unattended: true}
 isolation: {filesystem: {write: [${out.granted}]}}
 `);
