@@ -13,6 +13,7 @@
 #include "app/plain_file.hpp"
 #include "app/policy_lookup.hpp"
 #include "app/session_context.hpp"
+#include "app/store_check.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "core/policy/source.hpp"

@@ -12,6 +12,7 @@
 #include "app/package_store.hpp"
 #include "app/package_users.hpp"
 #include "app/paths.hpp"
+#include "app/store_check.hpp"
 #include "base/text.hpp"
 #include "core/policy/source.hpp"
 #include "formats/policy_yaml.hpp"

@@ -12,6 +12,7 @@
 #include "app/package_fetch.hpp"
 #include "app/package_store.hpp"
 #include "app/package_tree.hpp"
+#include "app/store_check.hpp"
 #include "base/text.hpp"
 #include "core/policy/source.hpp"
 

@@ -7,37 +7,33 @@
 #include "app/container_launch.hpp"
 #include "app/grants.hpp"
 #include "app/image_engine.hpp"
-#include "app/package_launch.hpp"
-#include "app/package_store.hpp"
 #include "base/text.hpp"
 #include "core/policy/source.hpp"
 
 namespace cordon::app {
 namespace {
 
-// The package's files are what decides what is started, so they are judged before anything else is.
-Result<formats::PackageRecord> installed_package(const LaunchRequest& request) {
+// Is what is installed what the policy wants?
+Status check_installed(const LaunchRequest& request) {
   const policy::Source& source = *request.policy.launch.source;
   const std::string where = place_in(request.policy, source.position);
   if (!request.package) {
     return fail(Errc::launch_failed, not_installed(source), where, request.install);
   }
-  if (const Status fits = check_record(source, *request.package, where, request.install); !fits) {
-    return std::unexpected(fits.error());
-  }
-  return *request.package;
+  return check_record(source, *request.package, where, request.install);
 }
 
 }  // namespace
 
-Status add_package(const LaunchRequest& request, const std::vector<std::string>& command, PreparedLaunch& out) {
-  const Result<formats::PackageRecord> record = installed_package(request);
-  if (!record) {
-    return std::unexpected(record.error());
+Status add_package(const LaunchRequest& request, const std::vector<std::string>& command, PreparedLaunch& out,
+                   PackageStart& start) {
+  if (Status installed = check_installed(request); !installed) {
+    return installed;
   }
+  const formats::PackageRecord& record = *request.package;
   const policy::Policy& policy = request.policy;
-  out.package = package_pin(*record);
-  const bool image = record->kind == policy::Source::Kind::oci;
+  out.package = package_pin(record);
+  const bool image = record.kind == policy::Source::Kind::oci;
   if (image != starts_image(policy)) {
     return fail(Errc::policy_invalid,
                 image ? "launch.source is an image, which this backend cannot start"
@@ -46,26 +42,42 @@ Status add_package(const LaunchRequest& request, const std::vector<std::string>&
                 image ? "set isolation.backend: podman or docker" : "set isolation.backend: auto");
   }
   if (image) {
-    out.spec.image = {.reference = image_reference(record->package, record->version), .fetch = request.install};
+    out.spec.image = {.reference = image_reference(record.package, record.version), .fetch = request.install};
     if (!policy.launch.source->bin.empty()) {
       out.spec.image.entrypoint = policy.launch.source->bin;
     }
     out.spec.argv.assign(command.begin() + 1, command.end());
     return check_client_options(policy, request.caller, request.client_command, out.spec);
   }
-  if (const Status whole = check_store(request.caller, *record, TreeCheck::quick, request.install); !whole) {
-    return whole;
-  }
-  Result<PackageProgram> program = package_program(request.caller, *record, command);
+  start.check.begin(request.caller, record, request.install);
+  Result<PackageProgram> program = package_program(request.caller, record, command);
   if (!program) {
     return std::unexpected(program.error());
   }
-  out.spec.argv = std::move(program->argv);
-  out.spec.executable = std::move(program->executable);
-  out.program_folders = std::move(program->folders);
-  out.spec.mounts.push_back({.source = program->tree, .target = program->tree, .usable_as_is = true});
+  start.program = std::move(*program);
+  out.spec.argv = start.program.argv;
+  out.spec.executable = start.program.executable;
+  out.program_folders = start.program.folders;
+  out.package_tree = start.program.tree;
+  out.spec.mounts.push_back({.source = out.package_tree, .target = out.package_tree, .usable_as_is = true});
   std::ranges::sort(out.spec.mounts, {}, &sandbox::Mount::target);
-  out.package_tree = program->tree;
+  return {};
+}
+
+Status wait_for_package(const LaunchRequest& request, const std::vector<std::string>& command, PackageStart& start) {
+  const Result<Looked>& looked = start.check.wait();
+  if (!looked) {
+    return std::unexpected(looked.error());
+  }
+  // What was read of a file before its time of change was seen to be the old one is what it held then. Where the
+  // contents had to be read, it may have been put back since.
+  if (*looked == Looked::at_contents && !start.program.argv.empty()) {
+    const Result<PackageProgram> program = package_program(request.caller, *request.package, command);
+    if (!program || *program != start.program) {
+      return fail(Errc::launch_changed, "the installed files changed while they were looked at",
+                  text::printable(start.program.tree), "try again");
+    }
+  }
   return {};
 }
 

@@ -300,10 +300,11 @@ Status add_image(const LaunchRequest& request, const std::vector<std::string>& c
   return add_scratch(request, spec);
 }
 
-Status add_program(const LaunchRequest& request, const std::vector<std::string>& command, PreparedLaunch& out) {
+Status add_program(const LaunchRequest& request, const std::vector<std::string>& command, PreparedLaunch& out,
+                   PackageStart& package) {
   sandbox::LaunchSpec& spec = out.spec;
   if (request.policy.launch.source) {
-    Status added = add_package(request, command, out);
+    Status added = add_package(request, command, out, package);
     return !added || spec.image.reference.empty() ? added : add_scratch(request, spec);
   }
   if (starts_image(request.policy)) {
@@ -333,7 +334,8 @@ void set_environment(const LaunchRequest& request, const std::map<std::string, s
 }
 
 // Whoever has to decide before a secret is fetched sees the names of all that the server gets.
-Status add_environment(const LaunchRequest& request, PreparedLaunch& out) {
+Status add_environment(const LaunchRequest& request, const std::vector<std::string>& command, PackageStart& package,
+                       PreparedLaunch& out) {
   std::map<std::string, std::string> secrets;
   for (const auto& [name, secret] : request.policy.launch.secrets) {
     secrets.emplace(name, "");
@@ -346,6 +348,9 @@ Status add_environment(const LaunchRequest& request, PreparedLaunch& out) {
   }
   if (request.depth != LaunchRequest::Depth::start) {
     return {};
+  }
+  if (Status whole = wait_for_package(request, command, package); !whole) {
+    return whole;
   }
   Result<std::map<std::string, std::string>> read = read_secrets(request.policy, request.caller, request.read_trusted);
   if (!read) {
@@ -403,47 +408,41 @@ Result<std::vector<std::string>> command_words(const LaunchRequest& request) {
   return command;
 }
 
-}  // namespace
-
-Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
+Status prepare(const LaunchRequest& request, std::vector<std::string>& command, PackageStart& package,
+               PreparedLaunch& out) {
   const policy::Policy& policy = request.policy;
-  Result<std::vector<std::string>> command = command_words(request);
-  if (!command) {
-    return std::unexpected(command.error());
-  }
   Result<Grants> grants = resolve_grants(policy, request.caller);
   if (!grants) {
     return std::unexpected(grants.error());
   }
-  PreparedLaunch out;
-  if (const Status wrapped = put_in_template(policy, *command, out.spec); !wrapped) {
-    return std::unexpected(wrapped.error());
+  if (Status wrapped = put_in_template(policy, command, out.spec); !wrapped) {
+    return wrapped;
   }
   out.spec.mounts = std::move(grants->mounts);
   out.spec.deny = std::move(grants->deny);
   out.spec.unix_sockets = std::move(grants->unix_sockets);
-  if (const Status copied = copy_isolation(policy.isolation, request.caller, out.spec); !copied) {
-    return std::unexpected(copied.error());
+  if (Status copied = copy_isolation(policy.isolation, request.caller, out.spec); !copied) {
+    return copied;
   }
   Result<std::string> cwd = inside_cwd(policy, request.caller, out.spec.mounts);
   if (!cwd) {
     return std::unexpected(cwd.error());
   }
   out.spec.cwd = std::move(*cwd);
-  if (const Status added = add_program(request, *command, out); !added) {
-    return std::unexpected(added.error());
+  if (Status added = add_program(request, command, out, package); !added) {
+    return added;
   }
   const std::string search_path = search_path_of(policy.launch, out, request.caller);
   OwnPaths own = request.own;
   add_launch_paths(policy, request.caller, out.spec, search_path, own);
   // Before anything is digested: what is digested below lies in no write grant.
-  if (const Status guarded = check_write_grants(policy, request.caller, own); !guarded) {
-    return std::unexpected(guarded.error());
+  if (Status guarded = check_write_grants(policy, request.caller, own); !guarded) {
+    return guarded;
   }
   const bool image = !out.spec.image.reference.empty();
   out.executable = image ? FileWitness{} : witness(out.spec.executable);
   Result<catalog::LaunchFingerprint> print = fingerprint(
-      {policy, *command, out.spec.executable, out.spec.mounts, DigestCache(request.caller.state_folder() + "/digests"),
+      {policy, command, out.spec.executable, out.spec.mounts, DigestCache(request.caller.state_folder() + "/digests"),
        out.spec.cwd, search_path, image ? sandbox::image_digest(out.spec.image.reference).value_or("") : std::string(),
        out.spec.argv, out.package},
       &out.files);
@@ -451,17 +450,33 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
     return std::unexpected(print.error());
   }
   out.fingerprint = std::move(*print);
-  if (const Status home = add_home(request, out.spec); !home) {
-    return std::unexpected(home.error());
+  if (Status home = add_home(request, out.spec); !home) {
+    return home;
   }
   if (request.admit) {
     if (Status admitted = request.admit(out.fingerprint); !admitted) {
-      return std::unexpected(admitted.error());
+      return admitted;
     }
   }
   // Last, because fetching a secret may ask the person or take time.
-  if (const Status added = add_environment(request, out); !added) {
-    return std::unexpected(added.error());
+  return add_environment(request, command, package, out);
+}
+
+}  // namespace
+
+Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
+  Result<std::vector<std::string>> command = command_words(request);
+  if (!command) {
+    return std::unexpected(command.error());
+  }
+  PreparedLaunch out;
+  PackageStart package;
+  Status done = prepare(request, *command, package, out);
+  if (Status whole = wait_for_package(request, *command, package); !whole) {
+    return std::unexpected(whole.error());
+  }
+  if (!done) {
+    return std::unexpected(std::move(done.error()));
   }
   return out;
 }

@@ -32,6 +32,7 @@ struct PackageProgram {
   std::string executable = {};            // real path of argv[0]
   std::string tree = {};                  // that has to be shown; empty: none
   std::vector<std::string> folders = {};  // for PATH, before the others
+  bool operator==(const PackageProgram&) const = default;
 };
 
 // launch_failed when the package has no such program, or its interpreter is not there.

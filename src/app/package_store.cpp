@@ -15,6 +15,7 @@
 
 #include "app/package_tree.hpp"
 #include "app/paths.hpp"
+#include "app/store_check.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "core/policy/source.hpp"
@@ -28,36 +29,6 @@ constexpr std::string_view kStagingPrefix = ".new-";
 
 std::string kind_folder(const Caller& caller, std::string_view kind) {
   return text::cat(caller.packages_folder(), '/', kind);
-}
-
-bool is_folder(const std::string& path) {
-  struct stat info{};
-  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-std::string witness_line(const std::string& tree_digest, const std::string& seen) {
-  return text::cat("v1 ", tree_digest, ' ', seen, '\n');
-}
-
-Status write_witness(const StorePlace& place, const std::string& tree_digest) {
-  const Result<TreeDigest> seen = witness_digest(place.tree);
-  if (!seen) {
-    return std::unexpected(seen.error());
-  }
-  return run::write_atomic(place.witness, witness_line(tree_digest, seen->digest));
-}
-
-std::string shown(const formats::PackageRecord& record) {
-  return text::printable(policy::spelled(record.kind, record.package, record.version), 400);
-}
-
-// `compiled`: empty where nothing is kept apart.
-bool is_as_compiled(const StorePlace& place, const std::string& compiled) {
-  if (compiled.empty()) {
-    return true;
-  }
-  const auto kept = run::read_trusted_if_present(place.compiled, {.max_bytes = 1024});
-  return kept && *kept && (*kept)->content == compiled + '\n';
 }
 
 Status write_compiled(const StorePlace& place, const formats::PackageRecord& record) {
@@ -81,6 +52,11 @@ void sync_folder(const std::string& path) {
 
 }  // namespace
 
+bool is_folder(const std::string& path) {
+  struct stat info{};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 StorePlace place_at(const std::string& folder) {
   return {.folder = folder,
           .tree = folder + "/tree",
@@ -101,40 +77,6 @@ StorePlace store_place(const Caller& caller, const formats::PackageRecord& recor
 Result<TreeDigest> record_digest(const formats::PackageRecord& record, const std::string& tree) {
   const bool python = record.kind == policy::Source::Kind::pypi;
   return content_digest(tree, python ? Compiled::apart : Compiled::counted);
-}
-
-Status check_store(const Caller& caller, const formats::PackageRecord& record, TreeCheck check,
-                   std::string_view install_command) {
-  const StorePlace place = store_place(caller, record);
-  if (!is_folder(place.tree)) {
-    return fail(Errc::launch_failed, text::cat("the package ", shown(record), " is not installed"), place.folder,
-                std::string(install_command));
-  }
-  const Result<run::TrustedPlace> way = run::walk_to_folder(place.tree, ::geteuid(), run::Missing::refuse);
-  if (!way) {
-    return std::unexpected(way.error());
-  }
-  if (check == TreeCheck::quick) {
-    const Result<TreeDigest> seen = witness_digest(place.tree);
-    const auto kept = run::read_trusted_if_present(place.witness, {.max_bytes = 1024});
-    if (seen && kept && *kept && (*kept)->content == witness_line(record.tree_digest, seen->digest)) {
-      return {};
-    }
-  }
-  const Result<TreeDigest> now = record_digest(record, place.tree);
-  if (!now) {
-    Error error = now.error();
-    error.remedy = text::cat(install_command, " fetches the files again");
-    return std::unexpected(std::move(error));
-  }
-  if (now->digest != record.tree_digest || !is_as_compiled(place, now->compiled)) {
-    return fail(Errc::launch_changed,
-                text::cat("the installed files of ", shown(record), " are not those that were recorded"), place.tree,
-                text::cat(install_command, " fetches them again"));
-  }
-  // Not remembering costs time, never the answer.
-  [[maybe_unused]] const Status kept = write_witness(place, record.tree_digest);
-  return {};
 }
 
 Result<StoreLock> StoreLock::take(const Caller& caller, const std::function<void()>& waiting) {
@@ -196,9 +138,14 @@ Status Staging::publish(const Caller& caller, const formats::PackageRecord& reco
   if (::mkdir(whole.c_str(), 0700) != 0 || ::rename((folder_ + "/tree").c_str(), staged.tree.c_str()) != 0) {
     return broken("rename");
   }
-  Status kept = write_compiled(staged, record);
-  kept = kept ? write_witness(staged, record.tree_digest) : kept;
-  if (!kept) {
+  if (Status kept = write_compiled(staged, record); !kept) {
+    return kept;
+  }
+  const Result<std::string> table = tree_table(staged.tree);
+  if (!table) {
+    return std::unexpected(table.error());
+  }
+  if (Status kept = remember_tree(staged, record.tree_digest, *table); !kept) {
     return kept;
   }
   sync_folder(whole);

@@ -3,7 +3,6 @@
 // Where installed packages lie: DATA/packages/KIND/KEY/tree, each made in a folder beside it and renamed once it is
 // whole, and never changed afterwards. KEY follows from the lock file, so that two policies share what is the same.
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -30,14 +29,8 @@ StorePlace store_place(const Caller& caller, const formats::PackageRecord& recor
 // Digest of a tree's files as the record of its kind holds it.
 Result<TreeDigest> record_digest(const formats::PackageRecord& record, const std::string& tree);
 
-// Are the record's files there, and are they what they were? `quick` looks at what the kernel says of them, and reads
-// them all only when that changed (a copied store); `full` always reads.
-//   launch_failed    they are not there
-//   launch_changed   they are not those of the record
-//   file_untrusted   somebody else can write to the store
-enum class TreeCheck : std::uint8_t { quick, full };
-Status check_store(const Caller& caller, const formats::PackageRecord& record, TreeCheck check,
-                   std::string_view install_command);
+// Itself, not what a link leads to.
+bool is_folder(const std::string& path);
 
 // One installation at a time. Held until it is destroyed; waits for another one, after `waiting` was called.
 class StoreLock {

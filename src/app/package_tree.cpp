@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "app/tree_table.hpp"
 #include "base/fd.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
@@ -26,8 +27,6 @@ constexpr std::size_t kMaxEntries = 1'000'000;
 constexpr mode_t kFolderMode = 0755;
 constexpr mode_t kFileMode = 0444;
 constexpr mode_t kExecute = 0111;
-
-std::int64_t ns_of(const timespec& time) { return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
 
 std::unexpected<Error> refused(const std::string& path, std::string detail, std::string remedy = {}) {
   return fail(Errc::launch_failed, std::move(detail), text::printable(path), std::move(remedy));
@@ -73,10 +72,16 @@ class Walk {
   virtual ~Walk() = default;
   Status run(const std::string& root) {
     const UniqueFd folder(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    return folder ? visit_folder(folder.get(), "", 0) : refused(root, errno_text("open", errno));
+    struct stat info{};
+    if (!folder || ::fstat(folder.get(), &info) != 0) {
+      return refused(root, errno_text("open", errno));
+    }
+    visit_root(info);
+    return visit_folder(folder.get(), "", 0);
   }
 
  protected:
+  virtual void visit_root(const struct stat& /*info*/) {}
   virtual Status visit(const Entry& entry) = 0;
 
  private:
@@ -237,47 +242,23 @@ class Content final : public Walk {
   std::vector<char> buffer_ = std::vector<char>(262'144);
 };
 
-class Witness final : public Walk {
+class Table final : public Walk {
  public:
-  TreeDigest finish() {
-    flush();
-    out_.digest = digest_text(whole_.finish());
-    return out_;
-  }
+  std::string finish() { return std::move(table_); }
 
  private:
-  // A folder's own times say nothing that its list of entries does not.
+  void visit_root(const struct stat& info) override { add_to_table(table_, "", info); }
+  // A folder before it is listed, so that what comes into it meanwhile shows in its time of change.
   Status visit(const Entry& entry) override {
-    const struct stat& info = entry.info;
-    const bool folder = S_ISDIR(info.st_mode);
-    lines_ += entry.path;
-    for (const std::int64_t number :
-         {std::int64_t{info.st_mode}, static_cast<std::int64_t>(info.st_ino), folder ? 0 : std::int64_t{info.st_size},
-          folder ? 0 : ns_of(info.st_mtim), folder ? 0 : ns_of(info.st_ctim)}) {
-      lines_ += '\0';
-      lines_.append(reinterpret_cast<const char*>(&number), sizeof number);
-    }
-    if (lines_.size() > kFlushBytes) {
-      flush();
-    }
-    out_.files += folder ? 0 : 1;
-    out_.bytes += folder ? 0 : static_cast<std::uint64_t>(info.st_size);
+    add_to_table(table_, entry.path, entry.info);
     return {};
   }
 
-  void flush() {
-    whole_.update(lines_);
-    lines_.clear();
-  }
-
-  static constexpr std::size_t kFlushBytes = 65'536;
-  Sha256 whole_ = {};
-  TreeDigest out_ = {};
-  std::string lines_ = {};
+  std::string table_ = {};
 };
 
-template <typename Digesting>
-Result<TreeDigest> digest_of(const std::string& folder, Digesting walk) {
+template <typename Kind>
+auto result_of(const std::string& folder, Kind walk) -> Result<decltype(walk.finish())> {
   if (Status done = walk.run(folder); !done) {
     Error error = done.error();
     error.where = text::cat(text::printable(folder), ": ", error.where);
@@ -290,9 +271,9 @@ Result<TreeDigest> digest_of(const std::string& folder, Digesting walk) {
 
 Status seal_tree(const std::string& folder) { return Seal().run(folder); }
 Result<TreeDigest> content_digest(const std::string& folder, Compiled compiled) {
-  return digest_of(folder, Content(compiled));
+  return result_of(folder, Content(compiled));
 }
-Result<TreeDigest> witness_digest(const std::string& folder) { return digest_of(folder, Witness()); }
+Result<std::string> tree_table(const std::string& folder) { return result_of(folder, Table()); }
 
 Status remove_tree(const std::string& folder) {
   std::error_code error;

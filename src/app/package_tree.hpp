@@ -16,7 +16,7 @@ namespace cordon::app {
 Status seal_tree(const std::string& folder);
 
 struct TreeDigest {
-  std::string digest = {};    // of paths and contents, or of paths and what the kernel says of each file
+  std::string digest = {};    // of paths and contents
   std::string compiled = {};  // of what lies in folders __pycache__, where that is kept apart
   std::size_t files = 0;
   std::uint64_t bytes = 0;
@@ -27,9 +27,9 @@ struct TreeDigest {
 enum class Compiled : std::uint8_t { counted, apart };
 Result<TreeDigest> content_digest(const std::string& folder, Compiled compiled = Compiled::counted);
 
-// Names, inodes, sizes, times of modification and of change. Who writes to a file, or puts another in its place, moves
-// the time of change, which cannot be set. It takes one system call for a file, however large that is.
-Result<TreeDigest> witness_digest(const std::string& folder);
+// What the kernel says of all of it, for is_as_in_table: every name was read, and one system call made for each entry,
+// however large that is.
+Result<std::string> tree_table(const std::string& folder);
 
 // Removes it with all that is in it, never through a symlink. Missing is fine.
 Status remove_tree(const std::string& folder);

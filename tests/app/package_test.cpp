@@ -16,7 +16,10 @@
 #include "app/package_store.hpp"
 #include "app/package_tree.hpp"
 #include "app/package_users.hpp"
+#include "app/store_check.hpp"
+#include "app/tree_table.hpp"
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "core/policy/source.hpp"
 #include "formats/policy_yaml.hpp"
 #include "support/temp_dir.hpp"
@@ -135,6 +138,14 @@ TEST_CASE("every change of an installed file is noticed") {
     ::chmod(world.in_tree("dist").c_str(), 0755);
     ::chmod(script.c_str(), 0555);
   }
+  SUBCASE("a link in place of a file") {
+    fs::rename(script, world.temp.path() + "/moved");
+    fs::create_symlink(world.temp.path() + "/moved", script);
+  }
+  SUBCASE("a link in place of a folder") {
+    fs::rename(world.in_tree("dist"), world.temp.path() + "/moved");
+    fs::create_symlink(world.temp.path() + "/moved", world.in_tree("dist"));
+  }
   SUBCASE("a right to execute") { ::chmod(script.c_str(), 0555); }
   CHECK(refused(TreeCheck::quick) == "launch_changed");
   CHECK(refused(TreeCheck::full) == "launch_changed");
@@ -160,12 +171,64 @@ TEST_CASE("a copied store is read once and then believed") {
   const StorePlace place = store_place(world.caller, world.record);
   fs::rename(place.tree, place.folder + "/old");
   fs::copy(place.folder + "/old", place.tree, fs::copy_options::recursive);
-  const auto before = witness_digest(place.tree);
+  const auto before = tree_table(place.tree);
   CHECK(check_store(world.caller, world.record, TreeCheck::quick, "i"));
   std::ifstream kept(place.witness);
   const std::string line{std::istreambuf_iterator<char>(kept), {}};
   REQUIRE(before);
-  CHECK(line.find(before->digest) != std::string::npos);
+  CHECK(line.ends_with(*before));
+}
+
+TEST_CASE("what is remembered of a store is believed as a whole or not at all") {
+  const World world;
+  const StorePlace place = store_place(world.caller, world.record);
+  const auto look = [&] { return look_at_store(place, world.record, TreeCheck::quick, "i"); };
+  CHECK(look() == Result<Looked>(Looked::at_facts));
+  std::ifstream kept(place.witness, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(kept), {}};
+  const auto put = [&](const std::string& content) {
+    std::ofstream(place.witness, std::ios::binary | std::ios::trunc) << content;
+  };
+  const std::size_t last = whole.rfind(std::string_view("node_modules/", 13)) - sizeof(EntryFacts);
+  for (const std::string& other : {std::string(), whole.substr(0, whole.size() / 2), whole.substr(0, last), whole + 'x',
+                                   "v1" + whole.substr(2), text::cat(whole.substr(0, whole.size() - 2), "X", '\0')}) {
+    put(other);
+    CHECK(look() == Result<Looked>(Looked::at_contents));
+    CHECK(look() == Result<Looked>(Looked::at_facts));
+  }
+  // The last file is no longer in the table, which alone does not know of it.
+  put(whole.substr(0, last));
+  ::chmod(world.in_tree("tool").c_str(), 0644);
+  write(world.in_tree("tool"), "other");
+  CHECK_FALSE(look());
+  // For another digest it was not made.
+  formats::PackageRecord other = world.record;
+  other.tree_digest = sha256_text("other");
+  put(whole);
+  CHECK_FALSE(look_at_store(place, other, TreeCheck::quick, "i"));
+}
+
+TEST_CASE("a check beside other work gives the verdict once it is waited for") {
+  const World world;
+  SUBCASE("of the files") {
+    StoreCheck check;
+    check.begin(world.caller, world.record, "i");
+    CHECK(check.wait() == Result<Looked>(Looked::at_facts));
+    CHECK(check.wait() == Result<Looked>(Looked::at_facts));
+  }
+  SUBCASE("of files that changed") {
+    write(world.in_tree("new"), "x");
+    StoreCheck check;
+    check.begin(world.caller, world.record, "i");
+    for (int i = 0; i < 2; ++i) {
+      REQUIRE_FALSE(check.wait());
+      CHECK(check.wait().error().code == Errc::launch_changed);
+    }
+  }
+  SUBCASE("nobody waits") {
+    StoreCheck check;
+    check.begin(world.caller, world.record, "i");
+  }
 }
 
 TEST_CASE("an image is not said to be a package") {

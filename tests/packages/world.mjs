@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-export const { values: options } = parseArgs({ options: { cordon: { type: 'string' }, 'die-at-step': { type: 'string' }, filter: { type: 'string', default: '' } } });
+export const { values: options } = parseArgs({ options: { cordon: { type: 'string' }, 'die-at-step': { type: 'string' }, 'hold-check': { type: 'string' }, filter: { type: 'string', default: '' } } });
 
 const root = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'cordon-packages-')));
 let passed = 0;
@@ -63,7 +63,7 @@ export class World {
 
   // The names of the tools that a client is shown, or the message of the error.
   async tools(...command) {
-    const child = this.start('run', '--policy', this.policy, ...(command.length ? ['--', ...command] : []));
+    const child = this.last = this.start('run', '--policy', this.policy, ...(command.length ? ['--', ...command] : []));
     const send = (message) => child.stdin.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n');
     child.stdin.on('error', () => {});
     send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } } });
