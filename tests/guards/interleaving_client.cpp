@@ -85,7 +85,7 @@ void World::client_sends(Request request, const std::string& params) {
 void World::client_asks() {
   constexpr std::array kTools =
       std::to_array<std::string_view>({"get", "get", "get", "put", "put", "put", "slow", "drop", "nosuch"});
-  if (chance(35) && std::ranges::any_of(jobs_, &Job::known)) {
+  if (chance(45) && std::ranges::any_of(jobs_, &Job::known)) {
     client_asks_about_task();
     return;
   }

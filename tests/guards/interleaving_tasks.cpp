@@ -39,7 +39,7 @@ std::size_t World::running(std::string_view tool) const {
 }
 
 bool World::may_become_task(const Todo& todo, const Request& request) {
-  const bool wanted = todo.stateless ? tasks_ && chance(30) : request.wants_task && chance(75);
+  const bool wanted = todo.stateless ? tasks_ && chance(45) : request.wants_task && chance(75);
   return wanted && todo.method == "tools/call";
 }
 
@@ -93,17 +93,17 @@ void World::job_acts() {
   if (job.forgotten) {
     return;
   }
-  if (what < 2) {
+  if (what < 1) {
     job_ends(index);
-  } else if (what < 5 && !job.over()) {
+  } else if (what < 3 && !job.over()) {
     server_says(text::cat(R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)",
                           job.n % 2 == 0 ? std::to_string(job.n) : text::cat("\"p", job.n, '"'), R"(,"progress":)",
                           kTaskProgress + static_cast<std::int64_t>(++job.progress_sent), "}}"));
-  } else if (what < 8) {
+  } else if (what < 5) {
     job_tells(index);
   } else if (stateless_ && !job.over() && job.question.empty() && job.asked < 5) {
     ++job.asked;
-    job.question = chance(65) ? "elicitation/create" : "roots/list";
+    job.question = chance(50) ? "elicitation/create" : "roots/list";
   }
 }
 
