@@ -45,4 +45,4 @@ fi
 cd "$place/tmp"
 # shellcheck disable=SC2086  # a command or nothing
 $as env -i PATH=/usr/bin:/bin HOME="$place/tmp" TMPDIR="$place/tmp" CORDON_BIN="$place/bin/mcp-cordon" \
-  FAKE_SERVER="$place/bin/fake-server" $image CORDON_TEST_BACKEND="${CORDON_TEST_BACKEND:-auto}" "$place/bin/test" ${CORDON_TEST_ARGS:-}
+  FAKE_SERVER="$place/bin/fake-server" $image ${CORDON_MIX_SEED:+"CORDON_MIX_SEED=$CORDON_MIX_SEED"} CORDON_TEST_BACKEND="${CORDON_TEST_BACKEND:-auto}" "$place/bin/test" ${CORDON_TEST_ARGS:-}

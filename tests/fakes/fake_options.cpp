@@ -49,6 +49,7 @@ const std::map<std::string, Setter>& setters() {
       {"--ignore-eof", [](Options& o, const std::string&) { o.ignore_eof = true; }},
       {"--ignore-sigterm", [](Options& o, const std::string&) { o.ignore_sigterm = true; }},
       {"--grandchild", [](Options& o, const std::string&) { o.grandchild = true; }},
+      {"--mix", [](Options& o, const std::string& v) { o.mix = static_cast<unsigned>(std::atoi(v.c_str())); }},
       {"--mark", [](Options& o, const std::string& v) { o.mark = v; }},
       {"--reply",
        [](Options& o, const std::string& v) {

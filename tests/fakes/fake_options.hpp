@@ -32,6 +32,7 @@ struct Options {
   bool ignore_sigterm = false;       // --ignore-sigterm
   bool grandchild = false;           // --grandchild: starts a process that outlives it
   std::map<std::string, std::string> replies;  // --reply=METHOD:KIND, see spoil()
+  unsigned mix = 0;                            // --mix=SEED, not 0: see Server::mix() in fake_server.cpp
   std::string mark = {};                       // --mark=WORD: does nothing; lets a test find the process
 };
 

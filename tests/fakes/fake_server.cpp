@@ -3,9 +3,11 @@
 // so that a test can see what the server could reach.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -20,6 +22,7 @@
 
 #include "fakes/fake_catalog.hpp"
 #include "fakes/fake_options.hpp"
+#include "fakes/mixer.hpp"
 #include "fakes/tiny_json.hpp"
 
 namespace fake {
@@ -36,8 +39,6 @@ void write_all(int fd, const std::string& bytes) {
     done += static_cast<std::size_t>(wrote);
   }
 }
-
-void send(const std::string& line) { write_all(STDOUT_FILENO, line + "\n"); }
 
 // A process that keeps what it has inherited and heeds no polite signal.
 void start_grandchild() {
@@ -75,7 +76,36 @@ Outcome environment(const std::string& name) {
 
 class Server {
  public:
-  explicit Server(Options options) : options_(std::move(options)), drift_(options_.drift) {}
+  explicit Server(Options options) : options_(std::move(options)), drift_(options_.drift), mixer_(options_.mix) {}
+
+  // --mix: answers go out in any order, cut anywhere, some of them twice, with progress, log lines, questions under the
+  // ids of their calls, and replies to nobody in between. What it heard is told by the tool `echo` when it is given
+  // "account": the first word of every text, in order.
+  void mix() {
+    std::string pending;
+    for (bool open = true; open || !mixer_.empty();) {
+      pollfd input = {STDIN_FILENO, POLLIN, 0};
+      const bool readable = open && ::poll(&input, 1, mixer_.empty() ? -1 : 0) > 0;
+      if (readable && (mixer_.empty() || mixer_.chance(60))) {
+        std::string bytes(mixer_.chance(20) ? 65536 : 1 + mixer_.pick(300), '\0');
+        const ssize_t got = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+        open = got > 0 || (got < 0 && errno == EINTR);
+        pending.append(bytes, 0, got > 0 ? static_cast<std::size_t>(got) : 0);
+        take_lines(pending);
+      } else if (!mixer_.empty()) {
+        write_in_pieces(mixer_.take() + "\n");
+      }
+    }
+  }
+
+  // Takes the whole lines out of `pending`.
+  void take_lines(std::string& pending) {
+    for (std::size_t end = pending.find('\n'); end != std::string::npos; end = pending.find('\n')) {
+      const std::string line = pending.substr(0, end);
+      pending.erase(0, end + 1);
+      take(line);
+    }
+  }
 
   void take(const std::string& line) {
     const Json message = parse(line);
@@ -93,6 +123,41 @@ class Server {
   }
 
  private:
+  void write_in_pieces(const std::string& bytes) {
+    for (std::size_t at = 0; at < bytes.size();) {
+      const std::size_t length = mixer_.chance(70) ? bytes.size() : 1 + mixer_.pick(200);
+      write_all(STDOUT_FILENO, bytes.substr(at, length));
+      at += std::min(length, bytes.size() - at);
+    }
+  }
+
+  // Lines of one queue keep their order.
+  void send(const std::string& line, const std::string& queue = "log") {
+    if (options_.mix != 0) {
+      mixer_.add(queue, line);
+    } else {
+      write_all(STDOUT_FILENO, line + "\n");
+    }
+  }
+
+  // What may stand between a call and its answer.
+  void send_more(const std::string& id, const Json& params) {
+    const std::string token = params["_meta"]["progressToken"].raw;
+    const std::size_t steps = token.empty() ? 0 : mixer_.pick(4);
+    for (std::size_t step = 1; step <= steps; ++step) {
+      send(R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" + token +
+               R"(,"progress":)" + std::to_string(step) + "}}",
+           id);
+    }
+    if (mixer_.chance(30)) {
+      send(R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":)" +
+           std::to_string(++logged_) + "}}");
+    }
+    if (mixer_.chance(5)) {
+      send(R"({"jsonrpc":"2.0","id":"nobody","result":{"content":[{"type":"text","text":"to nobody"}]}})");
+    }
+  }
+
   void take_request(const std::string& id, const std::string& method, const Json& params) {
     std::fprintf(stderr, "fake-server: asked for %s\n", method.c_str());
     if (method == options_.crash) std::abort();
@@ -166,10 +231,13 @@ class Server {
   void call(const std::string& id, const Json& params) {
     const std::string name = params["name"].text;
     const Json& arguments = params["arguments"];
+    if (options_.mix != 0) send_more(id, params);
     if (name == "ask") {
       ask(id, arguments["method"].text);
     } else if (name == "echo") {
-      finish(id, {arguments["text"].text});
+      const std::string text = arguments["text"].text;
+      finish(id, {options_.mix != 0 && text == "account" ? heard_ : text});
+      heard_ += text.substr(0, text.find(' ')) + " ";
     } else if (name == "read_file") {
       finish(id, read_file(arguments["path"].text));
     } else if (name == "write_file") {
@@ -215,8 +283,14 @@ class Server {
          R"({"message":"Your password?","requestedSchema":{"type":"object","properties":{"p":{"type":"string"}}}})"},
     };
     const auto found = params.find(method);
-    const std::string ask_id = "\"ask-" + std::to_string(++asked_) + "\"";
+    const std::string ask_id = options_.mix != 0 ? call_id : "\"ask-" + std::to_string(++asked_) + "\"";
     asking_[ask_id] = call_id;
+    if (options_.mix != 0) {
+      return send(R"({"jsonrpc":"2.0","id":)" + ask_id + R"(,"method":"elicitation/create","params":{"message":"Of )" +
+                      number_in(call_id) +
+                      R"(?","requestedSchema":{"type":"object","properties":{"n":{"type":"string"}}}}})",
+                  call_id);
+    }
     send(R"({"jsonrpc":"2.0","id":)" + ask_id + R"(,"method":)" + quoted(method) + R"(,"params":)" +
          (found == params.end() ? "{}" : found->second) + "}");
   }
@@ -247,16 +321,31 @@ class Server {
     if (options_.chatter) send("a stray line, not JSON");
     const auto wrong = options_.replies.find(method);
     if (wrong != options_.replies.end()) return write_all(STDOUT_FILENO, spoil(wrong->second, id, result));
-    send(R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":)" + result + "}");
+    send(R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":)" + result + "}", id);
+    if (options_.mix != 0 && method == "tools/call" && mixer_.chance(10)) {
+      send(R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{"content":[{"type":"text","text":"twice"}]}})", id);
+    }
   }
 
   void error(const std::string& id, int code, const std::string& text) {
     send(R"({"jsonrpc":"2.0","id":)" + id + R"(,"error":{"code":)" + std::to_string(code) + R"(,"message":)" +
-         quoted(text) + "}}");
+             quoted(text) + "}}",
+         id);
+  }
+
+  static std::string number_in(const std::string& id) {
+    std::string digits;
+    for (const char c : id) {
+      if (c >= '0' && c <= '9') digits += c;
+    }
+    return digits;
   }
 
   Options options_;
   std::string drift_;
+  Mixer mixer_;
+  std::string heard_ = {};  // --mix: first words of texts
+  int logged_ = 0;
   bool modern_ = false;  // of the request at hand
   bool open_legacy_ = false;
   bool open_modern_ = false;
@@ -274,11 +363,7 @@ void serve(Server& server) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return;
     pending.append(buffer, static_cast<std::size_t>(got));
-    for (std::size_t end = pending.find('\n'); end != std::string::npos; end = pending.find('\n')) {
-      const std::string line = pending.substr(0, end);
-      pending.erase(0, end + 1);
-      server.take(line);
-    }
+    server.take_lines(pending);
   }
 }
 
@@ -295,7 +380,11 @@ int main(int argc, char** argv) {
   if (options.banner) fake::write_all(STDOUT_FILENO, "Fake server starting…\n\n[info] ready {\"tools\": 7}\n");
   for (int i = 0; i < options.stderr_lines; ++i) std::fprintf(stderr, "line %d \x1b[31mred\x1b[0m\n", i);
   fake::Server server(options);
-  fake::serve(server);
+  if (options.mix != 0) {
+    server.mix();
+  } else {
+    fake::serve(server);
+  }
   if (!options.ignore_eof) return 0;
   ::alarm(fake::kLongestLifeSeconds);
   for (;;) ::pause();

@@ -111,6 +111,14 @@ void Peer::send(const std::string& line) {
   }
 }
 
+std::size_t Peer::write_some(std::string_view bytes) {
+  constexpr std::size_t kMost = 1'000;  // less than what a pipe takes at once when it can take anything
+  pollfd room = {in_, POLLOUT, 0};
+  if (bytes.empty() || in_ < 0 || ::poll(&room, 1, 0) <= 0 || (room.revents & POLLOUT) == 0) return 0;
+  const ssize_t wrote = ::write(in_, bytes.data(), bytes.size() < kMost ? bytes.size() : kMost);
+  return wrote < 0 ? 0 : static_cast<std::size_t>(wrote);
+}
+
 void Peer::close_stdin() { close_fd(in_); }
 
 void Peer::signal(int number) { ::kill(pid_, number); }

@@ -8,6 +8,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fakes/tiny_json.hpp"
@@ -24,6 +25,8 @@ class Peer {
 
   pid_t pid() const { return pid_; }
   void send(const std::string& line);  // LF is added; a closed pipe is no error
+  // As much of `bytes` as there is room for in the pipe now, but at most 1,000: how many were written.
+  std::size_t write_some(std::string_view bytes);
   void close_stdin();
   void signal(int number);
 

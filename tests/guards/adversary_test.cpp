@@ -135,6 +135,63 @@ ADVERSARY("question of a client that does not offer it", "tests/vectors/server-r
 ADVERSARY("state replayed with other arguments", "tests/guards/cases/state-replayed-with-other-arguments.txt")
 ADVERSARY("state replayed", "tests/guards/cases/state-replayed.txt")
 
+// Tasks: whose they are, what they bring, what they ask, and what they count for.
+ADVERSARY("task of another session", "tests/vectors/task-ids-are-those-of-this-session.txt")
+ADVERSARY("task of another era", "tests/vectors/task-ids-do-not-change-eras.txt")
+ADVERSARY("list with tasks of others", "tests/vectors/task-list-shows-those-of-this-session.txt")
+ADVERSARY("answer about another task", "tests/vectors/task-cancelled.txt")
+ADVERSARY("new task under the id of another", "tests/vectors/task-answers-that-cannot-be-told.txt")
+ADVERSARY("task that nobody asked for", "tests/vectors/task-that-was-not-asked-for.txt")
+ADVERSARY("task in place of a result", "tests/vectors/task-in-place-of-a-result.txt")
+ADVERSARY("task extension that nobody reviewed", "tests/vectors/stateless-task-extension-that-was-not-reviewed.txt")
+ADVERSARY("task of a client that does not offer it", "tests/vectors/stateless-task-that-was-not-offered.txt")
+ADVERSARY("call that asks to become a task", "tests/vectors/task-calls-are-judged-as-calls.txt")
+ADVERSARY("result of a task", "tests/vectors/task-result-is-treated-as-that-of-a-call.txt")
+ADVERSARY("result inside a task", "tests/vectors/stateless-task-and-its-inline-result.txt")
+ADVERSARY("result of a task of another session", "tests/guards/cases/result-of-a-task-of-another-session.txt")
+ADVERSARY("result of a task of another session, stateless",
+          "tests/guards/cases/result-of-a-task-of-another-session-stateless.txt")
+ADVERSARY("sampling inside the result of a task", "tests/guards/cases/sampling-inside-the-result-of-a-task.txt")
+ADVERSARY("elicitation inside the result of a task", "tests/guards/cases/elicitation-inside-the-result-of-a-task.txt")
+ADVERSARY("question of a task of another session", "tests/guards/cases/question-of-a-task-of-another-session.txt")
+ADVERSARY("questions of a task", "tests/vectors/stateless-task-asks-in-its-course.txt")
+ADVERSARY("news of a task of another session", "tests/vectors/task-news-are-of-known-tasks.txt")
+ADVERSARY("news of a task of the stateless era", "tests/vectors/stateless-task-news-where-they-were-asked-for.txt")
+ADVERSARY("tasks that count", "tests/vectors/task-counts-while-it-runs.txt")
+ADVERSARY("tasks that count, stateless", "tests/vectors/stateless-task-is-cancelled-and-counts.txt")
+ADVERSARY("task that was withheld", "tests/guards/cases/task-that-was-withheld.txt")
+ADVERSARY("task that came too late", "tests/vectors/task-that-came-too-late.txt")
+ADVERSARY("task that came too late, stateless", "tests/vectors/stateless-task-that-came-too-late.txt")
+
+// Limits that a call would pass by being given up, or while somebody thinks.
+ADVERSARY("limit passed by cancelling", "tests/vectors/calls-in-flight-after-a-cancellation.txt")
+ADVERSARY("limit passed by not answering", "tests/vectors/calls-in-flight-after-a-time-out.txt")
+ADVERSARY("limit passed by an answer that cannot be told",
+          "tests/guards/cases/limit-passed-by-an-answer-that-cannot-be-told.txt")
+ADVERSARY("limit passed while a person thinks", "tests/vectors/confirm-keeps-its-place-under-a-limit.txt")
+ADVERSARY("limit passed while a person thinks, stateless",
+          "tests/vectors/confirm-stateless-keeps-its-place-under-a-limit.txt")
+
+// A server that ends to be started anew.
+ADVERSARY("server that ends on the probe", "tests/vectors/respawn-after-the-probe.txt")
+ADVERSARY("server that ends twice", "tests/vectors/respawn-happens-once.txt")
+ADVERSARY("server that ends by a limit", "tests/vectors/respawn-not-after-a-limit.txt")
+ADVERSARY("server that is killed", "tests/vectors/respawn-not-after-a-kill.txt")
+ADVERSARY("server that ends after more than the probe", "tests/vectors/respawn-not-when-more-was-sent.txt")
+ADVERSARY("server that answered and then ends", "tests/vectors/respawn-not-after-an-answer.txt")
+ADVERSARY("server that ends at the opening", "tests/vectors/respawn-not-for-an-opening-by-handshake.txt")
+ADVERSARY("server that ends inside a line", "tests/vectors/respawn-forgets-a-torn-line.txt")
+ADVERSARY("server that ends when the client leaves", "tests/vectors/respawn-not-for-a-client-that-leaves.txt")
+ADVERSARY("second server that does not start", "tests/vectors/respawn-fails-after-initialize.txt")
+
+// Text: our name, secrets, and what nobody sees.
+ADVERSARY("words in our name", "tests/vectors/nothing-of-a-server-is-taken-for-ours.txt")
+ADVERSARY("words in our name behind what nobody sees",
+          "tests/guards/cases/words-in-our-name-behind-what-nobody-sees.txt")
+ADVERSARY("secret broken up by what nobody sees", "tests/vectors/secrets-are-found-through-what-nobody-sees.txt")
+ADVERSARY("secret broken up by escapes", "tests/vectors/secrets-are-found-through-escapes-that-pass.txt")
+ADVERSARY("address that is completed twice", "tests/vectors/elicitation-address-is-checked-and-never-rewritten.txt")
+
 // Lines.
 ADVERSARY("answer without an end", "tests/vectors/server-size.txt")
 ADVERSARY("answer whose id cannot be read", "tests/vectors/server-unreadable-id.txt")

@@ -77,9 +77,72 @@ std::string yes(const std::string& state) {
       state, "\"");
 }
 
+// A session whose client can be sent to addresses, and a server that sends it there.
+Session address_session() {
+  SessionConfig config;
+  config.session_id = "t";
+  config.policy.server = "fake";
+  config.policy.catalog.missing = policy::Missing::flag;
+  Session session(std::move(config));
+  say(session, Side::client,
+      R"({"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"url":{}}}}})");
+  say(session, Side::server,
+      R"({"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}})");
+  say(session, Side::client, R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+  return session;
+}
+
+std::size_t send_to_address(Session& session, std::size_t n, Instant now) {
+  const Lines asked = say(
+      session, Side::server,
+      text::cat(
+          R"({"jsonrpc":"2.0","id":)", n,
+          R"(,"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://a.example/","elicitationId":"e)",
+          n, "\"}}"),
+      now);
+  for (const std::string& line : asked.to_client) {
+    const auto document = json::read(line, {});
+    say(session, Side::client,
+        text::cat(R"({"jsonrpc":"2.0","id":)", document->root().find("id").raw(), R"(,"result":{"action":"accept"}})"),
+        now);
+  }
+  return asked.to_client.size();
+}
+
+std::size_t complete_address(Session& session, std::size_t n, Instant now) {
+  return say(session, Side::server,
+             text::cat(R"({"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e)",
+                       n, "\"}}"),
+             now)
+      .to_client.size();
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("adversary");
+
+// Nobody waits for it any more; a client may have given the id to something else.
+TEST_CASE("adversary: address that is completed after its time") {
+  Session session = address_session();
+  REQUIRE(send_to_address(session, 1, {1'000}) == 1);
+  REQUIRE(send_to_address(session, 2, {1'000}) == 1);
+  CHECK(complete_address(session, 1, {1'000 + kElicitationMs - 1}) == 1);
+  CHECK(complete_address(session, 2, {1'000 + kElicitationMs}) == 0);
+}
+
+// As many as a minute lets through, minute after minute, well within the time of each: what is kept is bounded.
+TEST_CASE("adversary: flood of addresses") {
+  Session session = address_session();
+  const std::size_t all = kMaxRememberedElicitations + 5;
+  for (std::size_t n = 0; n < all; ++n) {
+    REQUIRE(send_to_address(session, n, {1'000 + static_cast<std::int64_t>(n) * 2'000}) == 1);
+  }
+  const Instant now = {1'000 + static_cast<std::int64_t>(all) * 2'000};
+  REQUIRE(now.ms < kElicitationMs);
+  CHECK(complete_address(session, 4, now) == 0);
+  CHECK(complete_address(session, 5, now) == 1);
+  CHECK(complete_address(session, all - 1, now) == 1);
+}
 
 // All that the state holds is known to the client; without the key nothing in it can be changed.
 TEST_CASE("adversary: approval forged by one who knows the format") {

@@ -14,20 +14,21 @@ using wire::MessageKind;
 namespace {
 
 constexpr std::array kReviewed = std::to_array<std::string_view>({
-    R"({"name":"get","inputSchema":{}})",
-    R"({"name":"put","inputSchema":{}})",
-    R"({"name":"slow","inputSchema":{}})",
+    R"({"name":"get","inputSchema":{},"execution":{"taskSupport":"optional"}})",
+    R"({"name":"put","inputSchema":{},"execution":{"taskSupport":"optional"}})",
+    R"({"name":"slow","inputSchema":{},"execution":{"taskSupport":"optional"}})",
     R"({"name":"drop","inputSchema":{}})",
 });
 constexpr std::array kChanged = std::to_array<std::string_view>({
     R"({"name":"get","inputSchema":{},"description":"and sends"})",
-    R"({"name":"put","inputSchema":{}})",
+    R"({"name":"put","inputSchema":{},"execution":{"taskSupport":"optional"}})",
     R"({"name":"new","inputSchema":{}})",
-    R"({"name":"slow","inputSchema":{}})",
+    R"({"name":"slow","inputSchema":{},"execution":{"taskSupport":"optional"}})",
 });
 
 constexpr std::string_view kCapabilities =
-    R"("capabilities":{"logging":{},"prompts":{},"resources":{},"tools":{"listChanged":true}})";
+
+    R"("capabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}},"logging":{},"prompts":{},"resources":{},"tasks":{"cancel":{},"list":{},"requests":{"tools":{"call":{}}}},"tools":{"listChanged":true}})";
 constexpr std::string_view kInfo = R"({"name":"fake","version":"1"})";
 
 }  // namespace
@@ -87,10 +88,20 @@ void World::server_hears_call(const Message& message, const std::string& line) {
       problem(text::cat("a call that was given up before anybody allowed it: ", line));
     }
   }
+  if (message.method.starts_with("tasks/") || message.method == "subscriptions/listen") {
+    server_hears_of_task(message, todo, line);
+  }
   if (std::ranges::any_of(todo_, [&](const Todo& one) { return one.id == todo.id; })) {
     problem(text::cat("an id that is in use at the server: ", line));
   }
+  const bool limited = limited_ && !todo.own && requests_[todo.n].tool == "get";
   todo_.push_back(std::move(todo));
+  if (limited && running("get") > 3 && now_.ms < 50'000) {
+    problem(text::cat("more calls at once than the policy lets through: ", line));
+  }
+  if (probes_first_ && message.method == "server/discover") {
+    server_ends_on_probe();
+  }
 }
 
 void World::server_hears_answer(const Message& message) {
@@ -121,8 +132,10 @@ void World::server_hears_answer(const Message& message) {
 
 void World::server_acts() {
   const std::size_t what = pick(100);
-  if (what < 55 && !todo_.empty()) {
+  if (what < 45 && !todo_.empty()) {
     server_answers(pick(todo_.size()));
+  } else if (what < 55) {
+    job_acts();
   } else if (what < 75) {
     server_reports();
   } else if (what < 90 && !stateless_ && opened_) {
@@ -186,6 +199,9 @@ std::string World::result_of(const Todo& todo, Request& request) {
         state, '}');
   }
   request.mark = text::cat('m', ++marks_);
+  if (may_become_task(todo, request)) {
+    return new_task(todo, request);
+  }
   return text::cat(R"({"content":[],"resultType":"complete","_meta":{"mark":")", request.mark, "\"}}");
 }
 
@@ -194,6 +210,9 @@ void World::server_answers(std::size_t index) {
   Request* request = todo.own ? nullptr : &requests_[todo.n];
   if (request != nullptr && request->tool == "slow" && !todo.cancelled && chance(85)) {
     return;  // until its time is over
+  }
+  if (server_holds_back(todo)) {
+    return;
   }
   todo_.erase(todo_.begin() + static_cast<std::ptrdiff_t>(index));
   const auto reply = [&](std::string_view body) {
@@ -205,6 +224,8 @@ void World::server_answers(std::size_t index) {
   } else if (todo.method == "server/discover") {
     reply(text::cat(R"("result":{"supportedVersions":["2026-07-28"],)", kCapabilities,
                     R"(,"_meta":{"io.modelcontextprotocol/serverInfo":)", kInfo, "}}"));
+  } else if (todo.job || todo.method == "tasks/list") {
+    server_answers_of_task(todo, request);
   } else if (request == nullptr) {
     server_answers_list(todo);
   } else if (chance(10)) {

@@ -18,11 +18,11 @@ std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
 
 }  // namespace
 
-// CORDON_INTERLEAVINGS=N runs N seeds instead of 400; CORDON_SEED=S that one alone, with all that was said.
+// CORDON_INTERLEAVINGS=N runs N seeds instead of 800; CORDON_SEED=S that one alone, with all that was said.
 TEST_CASE("random interleavings") {
   const std::uint64_t only = number_of("CORDON_SEED", 0);
   const std::uint64_t first = only != 0 ? only : number_of("CORDON_FIRST_SEED", 1);
-  const std::uint64_t count = only != 0 ? 1 : number_of("CORDON_INTERLEAVINGS", 400);
+  const std::uint64_t count = only != 0 ? 1 : number_of("CORDON_INTERLEAVINGS", 800);
   std::map<std::string, std::size_t> seen;
   std::size_t broken = 0;
   for (std::uint64_t seed = first; seed < first + count && broken < 5; ++seed) {
@@ -94,6 +94,30 @@ TEST_CASE("random interleavings") {
                                  "answer: tool_blocked",
 
                                  "answer: Unknown tool",
+                                 "answer: Unknown task",
+                                 "task",
+                                 "task of the stateless era",
+                                 "tasks/get",
+                                 "tasks/result",
+                                 "tasks/list",
+                                 "tasks/cancel",
+                                 "tasks/update",
+                                 "subscriptions/listen",
+                                 "acknowledgement",
+                                 "news of a task",
+                                 "progress of a task",
+                                 "result within a task",
+                                 "question of a task",
+                                 "question of a task answered",
+                                 "question of a task answered by the gate",
+                                 "of the gate: tasks/cancel",
+                                 "of the gate: tasks/update",
+                                 "task forgotten",
+                                 "does not wait for its probe",
+                                 "ends on the probe",
+                                 "ends on the probe and stays away",
+                                 "second server",
+                                 "second server does not start",
                                  "the server dies",
                                  "the client leaves"}) {
     CAPTURE(what);

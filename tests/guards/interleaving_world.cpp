@@ -39,6 +39,9 @@ catalog::PinnedItem item(catalog::ListKind kind, std::string_view definition) {
 World::World(std::uint64_t seed) : random_(seed) {
   stateless_ = chance(50);
   forms_ = chance(75);
+  tasks_ = chance(70);
+  limited_ = chance(25);
+  probes_first_ = !stateless_ && chance(20);
   session_.emplace(config());
 }
 
@@ -53,16 +56,22 @@ gate::SessionConfig World::config() {
   config.policy.tools.effects[policy::Effect::write] = policy::Action::confirm;
   config.policy.tools.effects[policy::Effect::destructive] = policy::Action::block;
   config.policy.tools.rules.push_back({.tools = {"slow"}, .answer_timeout_seconds = 5});
+  if (limited_) {
+    config.policy.tools.rules.push_back({.tools = {"get"}, .calls_in_flight = 3});
+  }
+  config.can_respawn = probes_first_;
   if (chance(25)) {
     config.policy.messages.in_flight = 6;
   }
   config.snapshot.emplace();
   config.snapshot->server_info = R"({"name":"fake","version":"1"})";
-  config.snapshot->capabilities = R"({"logging":{},"prompts":{},"resources":{},"tools":{"listChanged":true}})";
-  config.snapshot->tools = {pinned(R"({"name":"drop","inputSchema":{}})", "destructive"),
-                            pinned(R"({"name":"get","inputSchema":{}})", "read"),
-                            pinned(R"({"name":"put","inputSchema":{}})", "write"),
-                            pinned(R"({"name":"slow","inputSchema":{}})", "read")};
+  config.snapshot->capabilities =
+      R"({"extensions":{"io.modelcontextprotocol/tasks":{}},"logging":{},"prompts":{},"resources":{},"tasks":{"cancel":{},"list":{},"requests":{"tools":{"call":{}}}},"tools":{"listChanged":true}})";
+  config.snapshot->tools = {
+      pinned(R"({"name":"drop","inputSchema":{}})", "destructive"),
+      pinned(R"({"name":"get","inputSchema":{},"execution":{"taskSupport":"optional"}})", "read"),
+      pinned(R"({"name":"put","inputSchema":{},"execution":{"taskSupport":"optional"}})", "write"),
+      pinned(R"({"name":"slow","inputSchema":{},"execution":{"taskSupport":"optional"}})", "read")};
   config.snapshot->items(catalog::ListKind::prompts) = {item(catalog::ListKind::prompts, R"({"name":"hello"})")};
   config.snapshot->items(catalog::ListKind::resources) = {
       item(catalog::ListKind::resources, R"({"uri":"demo://1","name":"One"})")};
@@ -106,6 +115,9 @@ void World::deliver(Side from, bool all) {
   if (count == 0 || stopped_) {
     return;
   }
+  if (from == Side::server && server_ == Server::starting) {
+    return;  // nothing of it is read before it is known to run
+  }
   const std::string chunk = bytes.substr(0, count);
   bytes.erase(0, count);
   take(session_->feed(from, chunk, now_));
@@ -135,6 +147,10 @@ void World::take(const gate::Actions& actions) {
           published_.emplace_back(one);
         }
       }
+    } else if (std::holds_alternative<gate::Respawn>(action)) {
+      note("gate         ", "starts the second server");
+      to_server_.clear();  // was for the first one
+      server_ = Server::starting;
     } else if (std::holds_alternative<gate::Stop>(action)) {
       stopped_ = true;
     }
@@ -193,6 +209,8 @@ void World::step() {
     const std::string line = std::exchange(to_client_.front(), {});
     to_client_.pop_front();
     client_hears(parsed(line));
+  } else if (server_is_on_its_way() && what < 60) {
+    server_comes_and_goes();
   } else if (what < 60 && !to_server_.empty()) {
     const std::string line = std::exchange(to_server_.front(), {});
     to_server_.pop_front();
@@ -204,7 +222,9 @@ void World::step() {
   } else if (what < 80) {
     client_answers();
   } else if (what < 96) {
-    server_acts();
+    if (server_is_there()) {
+      server_acts();
+    }
   } else if (what < 97) {
     decide(false);
   } else {
@@ -216,6 +236,7 @@ void World::step() {
 void World::drain() {
   draining_ = true;
   for (int round = 0; round < 400 && !stopped_; ++round) {
+    settle();
     deliver(Side::client, true);
     deliver(Side::server, true);
     while (!to_client_.empty()) {
@@ -223,7 +244,7 @@ void World::drain() {
       to_client_.pop_front();
       client_hears(parsed(line));
     }
-    while (!to_server_.empty()) {
+    while (!to_server_.empty() && server_is_there()) {
       const std::string line = std::exchange(to_server_.front(), {});
       to_server_.pop_front();
       server_hears(parsed(line), line);
@@ -243,10 +264,22 @@ void World::drain() {
   }
 }
 
+// Whoever is about to end or to start does so.
+void World::settle() {
+  while (server_is_on_its_way() && !stopped_) {
+    server_comes_and_goes();
+  }
+}
+
 // Three ends: everybody is done; the server dies; the client leaves.
 void World::finish() {
   const std::size_t end = pick(4);
-  if (end == 0) {
+  settle();
+  if (stopped_) {
+    saw("the server is gone");
+  } else if (server_ == Server::gone) {
+    drain();
+  } else if (end == 0) {
     saw("the server dies");
     deliver(Side::client, true);
     if (chance(50)) {
@@ -279,7 +312,7 @@ void World::run() {
   for (int i = 0; i < 400 && !stopped_; ++i) {
     step();
   }
-  if (stopped_) {
+  if (stopped_ && !may_stop_) {
     problem("the session stopped by itself");
   }
   finish();
@@ -290,7 +323,7 @@ void World::check_request(const Request& request) {
   if (request.replies > 1) {
     problem(text::cat(which, " was answered ", request.replies, " times"));
   }
-  if (request.replies == 0 && !request.cancelled) {
+  if (request.replies == 0 && !request.cancelled && request.n < lost_from_) {
     problem(text::cat(which, " was not answered"));
   }
   if (request.forwarded > request.may_be_forwarded) {
@@ -308,6 +341,14 @@ void World::check_request(const Request& request) {
 }
 
 void World::check() {
+  if (may_stop_ && stopped_) {
+    // It stopped at a line of the client; what the client said behind that was not read.
+    lost_from_ = 0;
+    for (const Request& request : requests_) {
+      lost_from_ = request.replies > 0 ? request.n + 1 : lost_from_;
+    }
+  }
+  check_jobs();
   for (const Request& request : requests_) {
     check_request(request);
   }

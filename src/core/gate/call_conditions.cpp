@@ -39,15 +39,19 @@ CallLimits::Load Session::Impl::load() const {
     return std::ranges::find(rules, rule) != rules.end();
   };
   const auto reserved = [this, has](std::size_t rule) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        reserved_, [&](const auto& entry) { return has(entry.second.limits, rule) && now_ < entry.second.until; }));
+    return static_cast<std::size_t>(std::ranges::count_if(reserved_, [&](const auto& entry) {
+      return has(entry.second.limits, rule) && now_ < entry.second.until && !entry.second.counted;
+    }));
   };
   const auto in_flight = [this, has, reserved](std::size_t rule) {
+    const auto sent_again = std::ranges::count_if(reserved_, [&](const auto& entry) {
+      return has(entry.second.limits, rule) && now_ < entry.second.until && entry.second.counted;
+    });
     const auto waiting =
         std::ranges::count_if(outstanding_, [&](const auto& entry) { return has(entry.second.limits, rule); });
     const auto abandoned = std::ranges::count_if(
         abandoned_, [&](const Abandoned& one) { return has(one.limits, rule) && now_ < one.until; });
-    return static_cast<std::size_t>(waiting + abandoned) + tasks_.counting(rule, now_) + reserved(rule);
+    return static_cast<std::size_t>(waiting + abandoned + sent_again) + tasks_.counting(rule, now_) + reserved(rule);
   };
   return {in_flight, reserved};
 }

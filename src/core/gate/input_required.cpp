@@ -182,6 +182,10 @@ void Session::Impl::retry_ourselves(const Message& message, const Outstanding& r
   }
   // Else a server that asks again and again would keep the call for ever.
   retried_.insert_or_assign(*answered->id, request.answer_by);
+  if (!request.limits.empty()) {
+    // Should it have to wait for a list, its place is not given to another call.
+    reserved_.insert_or_assign(holder_of(*answered->id), Reservation{request.limits, now_ + kMaxLearnMs, true});
+  }
   dispatch_request(std::move(*answered));
 }
 

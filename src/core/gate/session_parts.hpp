@@ -109,10 +109,12 @@ struct Word {
   std::string call = {};   // ConfirmSubject::call
   bool continues = false;  // it answers what the server asked in the course of the call
 };
-// A place under the limits of rules, kept for a call while a person is asked about it: a yes is never spent in vain.
+// A place under the limits of rules, kept for a call while a person is asked about it: a yes is never spent in vain. Or
+// for one that we send again, which was counted when it passed first.
 struct Reservation {
   RuleIndexes limits = {};
   Instant until = {};
+  bool counted = false;
 };
 // A call that nobody waits for any more, and that the server may still work on.
 struct Abandoned {

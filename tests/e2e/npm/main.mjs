@@ -7,6 +7,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { Context, makeWork } from './lib/context.mjs';
 import { add, configure, skip, test, totals } from './lib/runner.mjs';
+import { both } from './suites/both.mjs';
 import { boundary } from './suites/boundary.mjs';
 import { browser } from './suites/browser.mjs';
 import { confirm } from './suites/confirm.mjs';
@@ -50,6 +51,7 @@ async function runAll(work) {
   await questions(native, isRoot ? ['v1'] : ['v1', 'v2-legacy']);
   await tasks(native);
   await texts(native, isRoot ? ['v1'] : ['v1', 'v2-legacy']);
+  await both(native, isRoot ? ['v2-modern'] : ['v1', 'v2-legacy', 'v2-auto', 'v2-modern']);
   await probe(native);
   await drift(native, isRoot ? ['v1'] : ['v1', 'v2-modern']);
   await strict(native);
