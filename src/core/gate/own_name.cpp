@@ -65,10 +65,6 @@ std::optional<Step> step_at(std::string_view text, std::size_t at, Spelling spel
   return unclear ? std::nullopt : std::optional(Step{*unit, 6});
 }
 
-}  // namespace
-
-namespace {
-
 // What one byte says of a line that begins with it, or with blanks and it.
 enum class First : std::uint8_t { blank, other, look };
 
