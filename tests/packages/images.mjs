@@ -233,7 +233,7 @@ await test('podman run becomes a source, pinned to what the tag is, and starts w
   says(fine(await world.cordon('init', 's', '--', ...command)).text, 'is fetched once');
   says(world.text(), `source: {oci: "${world.image}:1"}`, 'command: ["srv", "--flag", "x"]', 'cwd: "/tmp"', 'set: {MODE: "fast"}',
     `read: [{path: "${data}", at: "/data"}]`, 'backend: podman');
-  refused(await world.cordon('capture', 's', '-o', '-'), 'launch_failed', 'is not installed', 'mcp-cordon install s');
+  refused(await world.cordon('capture', 's', '-o', '-'), 'launch_failed', 'is not fetched', 'mcp-cordon install s');
   world.allowUnattended();
   says(fine(await world.review()).text, `${world.image}:1 is ${digest}`, 'now says');
   says(world.text(), `source: {oci: "${world.image}:1@${digest}"}`);
