@@ -93,8 +93,9 @@ std::unique_ptr<fake::Peer> Fixture::start(const std::vector<std::string>& words
                                      "FAKE_SWITCHES=" + switches});
 }
 
-std::string Fixture::review() {
-  const auto peer = start({"review", "--policy", folder_ + "/fake.yaml", "--accept-all", "--reviewer", "test"}, {});
+std::string Fixture::review(const std::string& switches) {
+  const auto peer =
+      start({"review", "--policy", folder_ + "/fake.yaml", "--accept-all", "--reviewer", "test"}, switches);
   peer->close_stdin();
   const std::optional<int> status = peer->wait_exit(fake::Peer::kPatienceMs);
   if (status == 0) return {};

@@ -24,7 +24,7 @@ class Fixture {
   // A copy of the server in the fixture's folder, for tests that change it. Its path.
   std::string own_server() const;
   // Captures the honest catalog and accepts all of it. The program's stderr on failure, else empty.
-  std::string review();
+  std::string review(const std::string& switches = {});
 
   // Any command of the program.
   std::unique_ptr<fake::Peer> start(const std::vector<std::string>& words, const std::string& switches = {}) const;

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t kRequests = 70;
 constexpr std::size_t kAtOnce = 24;
+constexpr std::size_t kCancelled = 6;
 constexpr unsigned kSeeds = 6;
 constexpr const char* kModern =
     R"("io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},)";
@@ -49,6 +50,8 @@ class Conversation {
     return problems_;
   }
 
+  // How often each kind of thing happened: what did not was not tested.
+  const std::map<std::string, int>& seen() const { return seen_; }
   std::string stderr_text() const { return peer_->stderr_text(); }
 
  private:
@@ -76,14 +79,14 @@ class Conversation {
     if (what < 3 && asked_for_ < kRequests && open_.size() < kAtOnce) {
       ask();
     } else if (what < 6) {
-      write(1 + pick(chance(80) ? 120 : 4000));
+      write(1 + pick(chance(50) ? 120 : 4000));
     } else if (what < 9) {
       // Waits for something only when there is nothing else to do.
-      const bool idle = written_all() && asked_for_ == kRequests && questions_.empty();
+      const bool idle = written_all() && (asked_for_ == kRequests || open_.size() == kAtOnce) && questions_.empty();
       if (const auto line = peer_->line(idle ? 200 : 0)) hear(*line);
     } else if (!questions_.empty()) {
       answer();
-    } else if (chance(8)) {
+    } else if (cancelled_ < kCancelled && chance(8)) {
       cancel();
     }
   }
@@ -96,6 +99,7 @@ class Conversation {
   void probe() {
     const Json answer =
         peer_->request("\"probe\"", "server/discover", std::string("{\"_meta\":{") + kModern + "\"x\":1}}");
+    ++seen_["second start"];
     if (answer["error"]["code"].raw != "-32601") problem("the probe was answered with " + answer.raw);
   }
 
@@ -133,6 +137,8 @@ class Conversation {
     if (open_.empty()) return;
     const std::size_t n = *std::next(open_.begin(), static_cast<std::ptrdiff_t>(pick(open_.size())));
     requests_[n].cancelled = true;
+    ++cancelled_;
+    ++seen_["cancelled"];
     open_.erase(n);
     say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + id_of(n) +
         (stateless_ ? std::string(R"(,"_meta":{)") + kModern + "\"x\":1}" : "") + "}}");
@@ -142,6 +148,7 @@ class Conversation {
     const std::size_t at = pick(questions_.size());
     const auto [id, n] = questions_[at];
     questions_.erase(questions_.begin() + static_cast<std::ptrdiff_t>(at));
+    ++seen_["question"];
     for (int times = chance(20) ? 2 : 1; times > 0; --times) {
       say(R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{"action":"accept","content":{"n":"of )" + n + "\"}}}");
     }
@@ -159,6 +166,7 @@ class Conversation {
       if (number <= logged_ || (number != logged_ + 1))
         problem("log line " + std::to_string(number) + " after " + std::to_string(logged_));
       logged_ = number;
+      ++seen_["log"];
     } else if (method == "notifications/progress") {
       hear_progress(message["params"]);
     } else if (method == "notifications/cancelled") {
@@ -185,6 +193,8 @@ class Conversation {
     questions_.emplace_back(message["id"].raw, std::to_string(n));
   }
 
+  static bool line_is_long(const std::string& line) { return line.size() > 65'536; }
+
   std::size_t number_of(const Json& id) const {
     return std::strtoul(id.text.empty() ? id.raw.c_str() : id.text.c_str(), nullptr, 10);
   }
@@ -197,6 +207,7 @@ class Conversation {
       problem("progress of " + std::to_string(n) + " out of order: " + params.raw);
     }
     request.progress = step;
+    ++seen_["progress"];
   }
 
   void hear_reply(const Json& message) {
@@ -207,6 +218,10 @@ class Conversation {
       return;
     }
     const Request& request = found->second;
+    if (!open_.empty() && *open_.begin() != n) ++seen_["out of order"];
+    if (line_is_long(message.raw)) ++seen_["long"];
+    if (request.refused) ++seen_["refused"];
+    if (request.text.empty()) ++seen_["list"];
     open_.erase(n);
     const std::string text = fake::text_of(message);
     const bool right = request.refused        ? e2e::refused(message)
@@ -257,6 +272,8 @@ class Conversation {
   std::set<std::size_t> open_ = {};
   std::vector<std::pair<std::string, std::string>> questions_ = {};  // id, and the number of the call
   int logged_ = 0;
+  std::size_t cancelled_ = 0;
+  std::map<std::string, int> seen_ = {};
 };
 
 }  // namespace
@@ -266,12 +283,26 @@ TEST_CASE("random interleavings through the pipes") {
   const char* given = std::getenv("CORDON_MIX_SEED");
   const unsigned only = given == nullptr ? 0 : static_cast<unsigned>(std::atoi(given));
   Fixture fixture;
-  REQUIRE(fixture.review() == "");
+  REQUIRE(fixture.review("--mix=1") == "");
+  std::map<std::string, int> seen;
   for (unsigned seed = only != 0 ? only : 1; seed <= (only != 0 ? only : kSeeds); ++seed) {
     Conversation conversation(fixture, seed);
     for (const std::string& problem : conversation.run()) {
       FAIL_CHECK("CORDON_MIX_SEED=" << seed << ": " << problem);
     }
+    for (const auto& [what, times] : conversation.seen()) seen[what] += times;
     if (only != 0) MESSAGE(conversation.stderr_text());
   }
+  if (only != 0) return;
+  for (const std::string what :
+       {"cancelled", "question", "progress", "log", "out of order", "long", "refused", "list", "second start"}) {
+    CAPTURE(what);
+    CHECK(seen[what] > 0);
+  }
+  // What nobody asked for was dropped, and written down.
+  const auto audit = fixture.start({"audit", "show", "fake"});
+  audit->close_stdin();
+  std::string shown;
+  while (const auto line = audit->line()) shown += *line + "\n";
+  CHECK(shown.find("reply_unexpected") != std::string::npos);
 }

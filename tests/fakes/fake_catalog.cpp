@@ -61,7 +61,8 @@ std::string server_info(const std::string& drift) {
 std::string capabilities(const Options& options) {
   return options.more_kinds
              ? R"({"tools":{"listChanged":true},"prompts":{},"resources":{"subscribe":true},"completions":{},"logging":{}})"
-             : R"({"tools":{"listChanged":true}})";
+         : options.mix != 0 ? R"({"tools":{"listChanged":true},"logging":{}})"
+                            : R"({"tools":{"listChanged":true}})";
 }
 
 }  // namespace fake

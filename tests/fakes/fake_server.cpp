@@ -85,7 +85,9 @@ class Server {
     std::string pending;
     for (bool open = true; open || !mixer_.empty();) {
       pollfd input = {STDIN_FILENO, POLLIN, 0};
-      const bool readable = open && ::poll(&input, 1, mixer_.empty() ? -1 : 0) > 0;
+      // Sometimes it holds its answers back for as long as more may come, so that there is something to mix.
+      const int patience_ms = mixer_.empty() ? -1 : mixer_.chance(60) ? 5 : 0;
+      const bool readable = open && ::poll(&input, 1, patience_ms) > 0;
       if (readable && (mixer_.empty() || mixer_.chance(60))) {
         std::string bytes(mixer_.chance(20) ? 65536 : 1 + mixer_.pick(300), '\0');
         const ssize_t got = ::read(STDIN_FILENO, bytes.data(), bytes.size());

@@ -21,6 +21,7 @@ const TOOLS = [
     outputSchema: { type: 'object', properties: { degrees: { type: 'number' } }, required: ['degrees'] },
   }),
   tool('wait', {}),
+  tool('ask', { what: STRING }),
   tool('job', {}),
 ];
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
@@ -39,11 +40,23 @@ function task(taskId) {
   return members;
 }
 
-function call({ name, arguments: args }, modern) {
+// In the stateless era, with an answer or a question.
+function ask({ what }, answer) {
+  if (answer) return text(answer.action ?? answer.content.text);
+  const said = [{ role: 'user', content: { type: 'text', text: 'hi' } }];
+  const question =
+    what === 'sampling'
+      ? { method: 'sampling/createMessage', params: { messages: said, maxTokens: 5 } }
+      : { method: 'elicitation/create', params: { mode: 'url', message: 'Sign in', url: what, elicitationId: 'e1' } };
+  return { resultType: 'input_required', inputRequests: { question } };
+}
+
+function call({ name, arguments: args, inputResponses }, modern) {
   if (name === 'echo') return text(args.text);
   if (name === 'read') return text(`read ${args.path}`);
   if (name === 'item') return text(`did ${args.mode}`);
   if (name === 'weather') return { ...text('21'), structuredContent: { degrees: args.truly ? 21 : 'warm' } };
+  if (name === 'ask') return ask(args, inputResponses?.question);
   if (name !== 'job' || !modern) return undefined; // never
   const taskId = `job-${jobs.size + 1}`;
   jobs.set(taskId, { status: 'working' });

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules, arguments, limits, read-only sessions, results and schemas, the same in both eras, and tasks of the stateless
 // one: a server that speaks both, driven by each mode of both official clients.
-import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { FULL_CAPABILITIES, MODERN, withSession } from '../lib/clients.mjs';
 import { assertRefused, assertUnknownTool } from '../lib/results.mjs';
@@ -14,7 +13,7 @@ const marks = (result) => result._meta?.['dev.mcp-cordon/text'];
 const ALL = [{ tools: ['*'], action: 'allow' }];
 
 // `parts`: sections of the policy. Gives the policy and the folder that the server may read.
-function policyOf(context, name, { tools, results }) {
+function policyOf(context, name, { tools, ...more }) {
   const folder = context.folder('both');
   const command = [context.node, path.join(context.servers, 'both-eras.mjs')];
   const policy = context.policy(`both-${name}`, {
@@ -24,7 +23,7 @@ function policyOf(context, name, { tools, results }) {
     read: [folder],
     catalog: { accept_unattended: true, drift: { launch: 'flag' } },
     tools: tools ?? { rules: ALL },
-    ...(results ? { results } : {}),
+    ...more,
   });
   context.toolOk(['review', '--policy', policy, '--accept-all', '--reviewer', 'e2e'], { environment: { E2E_SECRET: OWN } });
   return { policy, folder };
@@ -75,7 +74,7 @@ async function ruled(context, kind) {
     assertUnknownTool(await session.tryCall('weather', { truly: true }));
     assertUnknownTool(await session.tryCall('no-such-tool'));
   });
-  const told = context.tool(['explain', '--policy', policy, 'both', 'item', '--arguments', '{"mode":"delete"}']);
+  const told = context.tool(['explain', '--policy', policy, 'item', '--arguments', '{"mode":"delete"}']);
   assert.match(told.stdout + told.stderr, /block/);
 }
 
@@ -98,24 +97,36 @@ async function limited(context, kind) {
   });
 }
 
+// Nobody has set a class, and what the server says of its own tool counts for nothing.
 async function readOnly(context, kind) {
   const { policy } = policyOf(context, 'read-only', {});
-  const snapshot = policy.replace(/\.yaml$/, '.catalog.json');
-  const reviewed = JSON.parse(readFileSync(snapshot, 'utf8'));
-  for (const tool of reviewed.tools) {
-    if (tool.name === 'read') Object.assign(tool, { effect: 'read', effect_source: 'reviewer' });
-  }
-  writeFileSync(snapshot, JSON.stringify(reviewed));
   await withSession(through(context, policy, ['--read-only']), kind, {}, async (session) => {
     assertEra(session, kind);
     const hints = Object.fromEntries((await session.tools()).map(({ name, annotations }) => [name, annotations]));
-    assert.deepEqual([hints.read.readOnlyHint, hints.item.readOnlyHint], [true, false]);
-    assert.equal(textOf(await session.call('read', { path: 'x' })), 'read x');
-    for (const [name, args] of [['item', { mode: 'x' }], ['echo', { text: 'x' }], ['wait', {}]]) {
+    assert.deepEqual([hints.read.readOnlyHint, hints.item.readOnlyHint], [false, false]);
+    for (const [name, args] of [['read', { path: 'x' }], ['item', { mode: 'x' }], ['wait', {}]]) {
       const outcome = await session.tryCall(name, args);
       assertRefused(outcome, 'tool_blocked');
       assert.match(textOf(outcome.result), /read-only/);
     }
+    assert.deepEqual(session.errors.map(String), []);
+  });
+}
+
+// The classes of the shipped snapshot were set by a person: reads pass, whatever the rules allow beside them.
+async function readOnlyEverything(context, kind) {
+  const policy = context.policy('both-read-only-everything', {
+    server: 'everything',
+    command: [context.node, context.entry('everything')],
+    catalog: { drift: { launch: 'flag' } },
+    tools: { rules: ALL },
+  });
+  context.useShippedSnapshot(policy, 'everything');
+  const effects = context.shippedEffects('everything');
+  assert.deepEqual([effects['get-sum'], effects['toggle-simulated-logging'] === 'read'], ['read', false]);
+  await withSession(through(context, policy, ['--read-only']), kind, {}, async (session) => {
+    assert.match(textOf(await session.call('get-sum', { a: 1, b: 2 })), /\b3\b/);
+    assertRefused(await session.tryCall('toggle-simulated-logging'), 'tool_blocked');
   });
 }
 
@@ -159,6 +170,43 @@ async function schemas(context, kind) {
     assertRefused(await session.tryCall('echo', { text: 'x'.repeat(6_000) }), 'result_too_large');
     assert.equal(textOf(await session.call('echo', { text: 'x'.repeat(1_000) })).length, 1_000);
   });
+}
+
+// Of the stateless era; forms and roots are asked for by the official server, in `questions`.
+async function statelessQuestions(context, kind) {
+  const seen = [];
+  const handlers = {
+    'sampling/createMessage': (params) => {
+      seen.push(params);
+      return { role: 'assistant', model: 'none', content: { type: 'text', text: 'sampled' } };
+    },
+    'elicitation/create': (params) => {
+      seen.push(params);
+      return { action: 'accept' };
+    },
+  };
+  const ask = async (session, what) => textOf((await session.tryCall('ask', { what })).result);
+  for (const word of ['allow', 'flag', 'block']) {
+    seen.length = 0;
+    await withServer(context, kind, `sampling-${word}`, { client_requests: { sampling: word } }, async (session) => {
+      assertEra(session, kind);
+      assert.match(await ask(session, 'sampling'), word === 'block' ? /client_request_blocked/ : /^sampled$/);
+      assert.equal(seen.length, word === 'block' ? 0 : 1);
+      // Of what stands in a result the client shows its own side no _meta.
+      assert.equal(/sampling\/createMessage; it passed and is flagged/.test(session.stderr), word === 'flag');
+    }, { handlers });
+  }
+  seen.length = 0;
+  const hosts = { elicitation_hosts: ['*.example.com'] };
+  await withServer(context, kind, 'addresses', { client_requests: hosts }, async (session) => {
+    assert.equal(await ask(session, 'https://login.example.com/a?b#c'), 'accept');
+    assert.equal(seen[0].url, 'https://login.example.com/a?b#c');
+    assert.equal(seen[0].message, 'both asks: Sign in');
+    for (const url of ['http://login.example.com/', 'https://login.example.org/', 'https://u@login.example.com/']) {
+      assert.equal(await ask(session, url), 'decline', url);
+    }
+    assert.equal(seen.length, 1, 'what was declined did not reach the client');
+  }, { handlers });
 }
 
 // What the client has no words for is asked for by hand, through the same client.
@@ -206,7 +254,11 @@ export async function both(context, kinds) {
     await test(`a read-only session with ${kind}`, () => readOnly(context, kind));
     await test(`text of results of a server of both eras with ${kind}`, () => treated(context, kind));
     await test(`schemas and size of results of a server of both eras with ${kind}`, () => schemas(context, kind));
+    if (kind !== 'v2-modern') {
+      await test(`a read-only session of server-everything with ${kind}`, () => readOnlyEverything(context, kind));
+    }
     if (kind === 'v2-auto' || kind === 'v2-modern') {
+      await test(`sampling and addresses of the stateless era with ${kind}`, () => statelessQuestions(context, kind));
       await test(`tasks of the stateless era with ${kind}`, () => statelessTasks(context, kind));
     }
   }

@@ -42,7 +42,7 @@ async function record(session) {
       ['wrong arguments', 'add', { a: 'one', b: 2 }],
       ['unknown tool', 'no-such-tool'],
     ]),
-    progress: await recordProgress(session, 'slow', { steps: 3, ms: 20 }),
+    progress: await recordProgress(session, 'slow', { steps: 3, ms: 250 }),
     cancellation: await recordCancellation(session, 'slow', { steps: 400, ms: 50 }),
     after: await session.tryCall('add', { a: 1, b: 1 }),
   };
