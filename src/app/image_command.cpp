@@ -66,6 +66,11 @@ Result<ImageCommand> image_command(const std::vector<std::string>& command) {
     error.where = error.where.starts_with("launch.command, ") ? error.where.substr(16) : error.where;
     return std::unexpected(std::move(error));
   }
+  if (const clients::Assigned set = clients::assigned_on_the_way(command); !set.empty()) {
+    return refused(
+        text::cat("what it sets for the engine, ", text::printable(set.front().first, 80), ", is not translated"),
+        "leave it out, or write -e NAME=VALUE behind run");
+  }
   if (Status fine = check_asked(*asked); !fine) {
     return std::unexpected(fine.error());
   }

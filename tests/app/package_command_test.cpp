@@ -117,6 +117,12 @@ TEST_CASE("docker run stands for the same launch as its source, with its options
   CHECK_FALSE(is_image_command({"docker", "ps"}));
 }
 
+TEST_CASE("what is set for the engine is not lost, but told") {
+  const auto meant = image_command({"env", "TOKEN=x", "docker", "run", "-i", "-e", "TOKEN", "img"});
+  REQUIRE_FALSE(meant);
+  CHECK(meant.error().detail == "what it sets for the engine, TOKEN, is not translated");
+}
+
 TEST_CASE("a client's docker run means the policy of the same image, tag and arguments") {
   const std::string digest = "sha256:" + std::string(64, 'a');
   policy::Launch launch;
