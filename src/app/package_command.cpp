@@ -72,7 +72,7 @@ std::string_view busy_option(const std::vector<std::string>& options, const Runn
     const std::string_view word = options[i];
     const std::string_view key = word.substr(0, word.find('='));
     if (is_one_of(key, runners.naming) || is_one_of(key, runners.idle_values)) {
-      i += key == word ? 1 : 0;
+      i += key == word ? 1U : 0U;
     } else if (!is_one_of(word, runners.idle)) {
       return key;
     }
