@@ -168,6 +168,8 @@ ADVERSARY("limit passed by cancelling", "tests/vectors/calls-in-flight-after-a-c
 ADVERSARY("limit passed by not answering", "tests/vectors/calls-in-flight-after-a-time-out.txt")
 ADVERSARY("limit passed by an answer that cannot be told",
           "tests/guards/cases/limit-passed-by-an-answer-that-cannot-be-told.txt")
+ADVERSARY("limit passed while a call waits for the list",
+          "tests/vectors/stateless-our-own-retry-keeps-its-place-under-a-limit.txt")
 ADVERSARY("limit passed while a person thinks", "tests/vectors/confirm-keeps-its-place-under-a-limit.txt")
 ADVERSARY("limit passed while a person thinks, stateless",
           "tests/vectors/confirm-stateless-keeps-its-place-under-a-limit.txt")
