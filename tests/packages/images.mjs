@@ -3,13 +3,10 @@
 // node images.mjs --cordon FILE [--filter TEXT]
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
-
-const { values: options } = parseArgs({ options: { cordon: { type: 'string' }, filter: { type: 'string', default: '' } } });
+import { User, fine, options, root } from './world.mjs';
 
 function skip(why) {
   console.log(`[skip] images: ${why}`);
@@ -27,8 +24,6 @@ if (!podman) skip('podman is not installed');
 if (!registryProgram) skip('docker-registry is not installed');
 if (!busybox || !spawnSync('ldd', [busybox], { encoding: 'utf8' }).stderr.includes('not a dynamic')) skip('busybox-static is not installed');
 if (process.getuid() !== 0) skip('it puts images into the engine of root');
-
-const root = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'cordon-images-')));
 
 async function freePort() {
   const server = net.createServer().listen(0, '127.0.0.1');
@@ -122,63 +117,26 @@ function forget() {
 }
 
 let worlds = 0;
-class World {
+class World extends User {
   constructor() {
-    this.folder = path.join(root, `world-${++worlds}`);
-    this.home = path.join(this.folder, 'home');
+    super(path.join(root, `world-${++worlds}`));
     trustPlainHttp(this.home);
     this.image = `${host}/world-${worlds}/srv`;
     this.name = `world-${worlds}/srv`;
   }
 
-  get env() { return { PATH: process.env.PATH, HOME: this.home }; }
   get policy() { return path.join(this.home, '.config/mcp-cordon/policies/s.yaml'); }
   get lock() { return path.join(this.home, '.config/mcp-cordon/policies/s.lock.json'); }
   text() { return readFileSync(this.policy, 'utf8'); }
   allowUnattended() { writeFileSync(this.policy, `${this.text()}catalog: {accept_unattended: true}\n`); }
-
-  start(...words) {
-    const child = spawn(options.cordon, words, { env: this.env, stdio: ['pipe', 'pipe', 'pipe'] });
-    child.text = '';
-    child.stderr.on('data', (data) => { child.text += data; });
-    child.done = new Promise((resolve) => child.once('close', (status) => resolve({ status, text: child.text })));
-    return child;
-  }
-
-  async cordon(...words) {
-    const child = this.start(...words);
-    child.stdin.end();
-    child.stdout.on('data', (data) => { child.text += data; });
-    return child.done;
-  }
 
   review() { return this.cordon('review', 's', '--accept-all', '--reviewer', 't'); }
   update(...version) { return this.cordon('update', 's', ...version, '--accept-all', '--reviewer', 't'); }
 
   // The tools that a client is shown, or the message of the error.
   async tools(...command) {
-    const child = this.start('run', 's', ...(command.length ? ['--', ...command] : []));
-    const send = (message) => child.stdin.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n');
-    child.stdin.on('error', () => {});
-    send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } } });
-    let out = '';
-    const answer = await new Promise((resolve) => {
-      child.stdout.on('data', (data) => {
-        out += data;
-        for (let end; (end = out.indexOf('\n')) >= 0; out = out.slice(end + 1)) {
-          const message = JSON.parse(out.slice(0, end));
-          if (message.error) resolve(message.error.message);
-          else if (message.id === 1) {
-            send({ method: 'notifications/initialized' });
-            send({ id: 2, method: 'tools/list' });
-          } else if (message.id === 2) resolve(message.result.tools);
-        }
-      });
-      child.once('close', () => resolve(`ended: ${child.text}`));
-    });
-    child.stdin.end();
-    const { text } = await child.done;
-    return typeof answer === 'string' ? `${answer}\n${text}` : answer;
+    const { tools, error, text } = await this.shown('s', ...(command.length ? ['--', ...command] : []));
+    return tools ?? `${error}\n${text}`;
   }
 
   async names(...command) {
@@ -205,12 +163,11 @@ async function test(name, body) {
   forget();
 }
 
-function fine(result) { assert.equal(result.status, 0, result.text); return result; }
 function says(text, ...parts) { for (const part of parts) assert.ok(String(text).includes(part), `'${part}' is not in: ${text}`); }
 function refused(result, ...parts) { assert.notEqual(result.status, 0, result.text); says(result.text, ...parts); }
 
 trustPlainHttp(home);
-process.once('exit', () => { registry.child?.kill(); rmSync(root, { recursive: true, force: true }); });
+process.once('exit', () => registry.child?.kill());
 await registry.start();
 {
   const world = new World();

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { installing } from './installing.mjs';
 import { Registry, serverFiles } from './registry.mjs';
 import { World, fine, finish, needsSandbox, options, refused, run } from './world.mjs';
 
@@ -218,67 +219,13 @@ await test('the token goes to the registry and nowhere else', async (world, regi
   await other.stop();
 });
 
-await test('two installations at once wait for each other', async (world) => {
-  world.write('{npm: "srv@1.0.0"}');
-  const both = await Promise.all([world.install(), world.install()]);
-  both.forEach(fine);
-  assert.equal(world.stored().length, 1);
-  fine(await world.review());
-  fine(await world.cordon('check', '--deep', world.policy));
-});
-
-for (const signal of ['SIGTERM', 'SIGKILL']) {
-  await test(`an installation that ${signal} ends leaves the store as it was`, async (world, registry) => {
-    world.write('{npm: "srv@1.0.0"}');
-    registry.held = 'dep';
-    const child = world.start('install', '--policy', world.policy);
-    while (!registry.requests.some((request) => request.url.endsWith('dep-1.0.0.tgz'))) {
-      await new Promise((resolve) => registry.server.once('request', () => setImmediate(resolve)));
-    }
-    child.kill(signal);
-    const ended = await child.done;
-    assert.ok(ended.status !== 0, ended.text);
-    assert.deepEqual(world.stored().filter((name) => !name.startsWith('.new-')), []);
-    registry.held = null;
-    fine(await world.install());
-    assert.equal(world.stored().length, 1);
-  });
-}
-
-// Mounting takes root.
-if (process.getuid() !== 0) console.log('[skip] a full disk is named, and the store stays: not root');
-else await test('a full disk is named, and the store stays', async (world) => {
-  mkdirSync(world.data, { recursive: true });
-  world.write('{npm: "srv@1.0.0"}');
-  // A mount namespace of its own, with a data folder of half a megabyte.
-  const script = `mount -t tmpfs -o size=256k,mode=700 none ${world.data} && ${options.cordon} install --policy ${world.policy}; status=$?; ls -A ${world.data}/mcp-cordon/packages/npm; exit $status`;
-  // Not synchronous: the registry is this very process.
-  const child = world.program('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script]);
-  let listed = '';
-  child.stdout.on('data', (data) => { listed += data; });
-  child.stdin.end();
-  const done = await child.done;
-  assert.notEqual(done.status, 0, done.text);
-  assert.match(done.text, /disk is full|No space left/);
-  assert.equal(listed.trim(), '');
-});
-
-await test('an update counts once it is accepted, and a rollback goes back', async (world, registry) => {
-  world.write('{npm: "srv@1.0.0"}');
-  fine(await world.review());
-  registry.publish({ name: 'srv', version: '1.1.0', bin: 'index.js' }, serverFiles(['one', 'two']));
-  fine(await world.cordon('update', '--policy', world.policy, '--accept-all', '--reviewer', 't'));
-  assert.ok(readFileSync(world.policy, 'utf8').includes('srv@1.1.0'));
-  assert.deepEqual(await world.tools(), ['one', 'two']);
-  fine(await world.cordon('rollback', '--policy', world.policy));
-  assert.ok(readFileSync(world.policy, 'utf8').includes('srv@1.0.0'));
-  await registry.stop();
-  assert.deepEqual(await world.tools(), ['one']);
-  fine(await world.cordon('rollback', '--policy', world.policy));
-  assert.deepEqual(await world.tools(), ['one', 'two']);
-  refused(await world.cordon('update', '--policy', world.policy, '1.0.0', '--accept-all', '--reviewer', 't'), 'cannot be reached');
-  assert.deepEqual(await world.tools(), ['one', 'two']);
-  await registry.start();
+await installing(test, {
+  kind: 'npm',
+  spelled: (version) => `srv@${version}`,
+  publish: (registry, version, tools) => registry.publish({ name: 'srv', version, bin: 'index.js' }, serverFiles(tools)),
+  held: 'dep',
+  file: 'dep-1.0.0.tgz',
+  grow: (registry) => registry.publish({ name: 'dep', version: '1.5.0' }, { 'index.js': `module.exports = '${'x'.repeat(1_000_000)}';\n` }),
 });
 
 await test('a review that an update overtook writes nothing', async (world, registry) => {

@@ -7,7 +7,8 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Index, serverModule, wheel } from './index.mjs';
-import { World, fine, finish, needsSandbox, options, refused, run } from './world.mjs';
+import { installing } from './installing.mjs';
+import { World, fine, finish, needsSandbox, refused, run } from './world.mjs';
 
 const server = (version, tools, more = '', rest = {}) => ({
   name: 'srv', version, files: { 'srv_mod/__init__.py': '', 'srv_mod/cli.py': serverModule(tools, more) },
@@ -344,66 +345,13 @@ except OSError:
   assert.deepEqual(await world.tools(), ['one']);
 });
 
-await test('two installations at once wait for each other', async (world) => {
-  world.write('{pypi: "srv==1.0.0"}');
-  (await Promise.all([world.install(), world.install()])).forEach(fine);
-  assert.equal(world.stored().length, 1);
-  fine(await world.review());
-  fine(await world.cordon('check', '--deep', world.policy));
-});
-
-for (const signal of ['SIGTERM', 'SIGKILL']) {
-  await test(`an installation that ${signal} ends leaves the store as it was`, async (world, index) => {
-    world.write('{pypi: "srv==1.0.0"}');
-    index.held = 'dep-1.0-py3-none-any.whl';
-    const child = world.start('install', '--policy', world.policy);
-    while (!index.requests.some((request) => request.url.endsWith('dep-1.0-py3-none-any.whl'))) {
-      await new Promise((resolve) => index.server.once('request', () => setImmediate(resolve)));
-    }
-    child.kill(signal);
-    const ended = await child.done;
-    assert.ok(ended.status !== 0, ended.text);
-    nothingKept(world);
-    index.held = null;
-    fine(await world.install());
-    assert.equal(world.stored().length, 1);
-  });
-}
-
-// Mounting takes root.
-if (process.getuid() !== 0) console.log('[skip] a full disk is named, and the store stays: not root');
-else await test('a full disk is named, and the store stays', async (world, index) => {
-  mkdirSync(world.data, { recursive: true });
-  index.publish(dep('1.5', `one = '${'x'.repeat(1_000_000)}'\n`));
-  world.write('{pypi: "srv==1.0.0"}');
-  // A mount namespace of its own, with a data folder of half a megabyte.
-  const script = `mount -t tmpfs -o size=512k,mode=700 none ${world.data} && ${options.cordon} install --policy ${world.policy}; status=$?; ls -A ${world.data}/mcp-cordon/packages/pypi; exit $status`;
-  const child = world.program('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script]);
-  let listed = '';
-  child.stdout.on('data', (data) => { listed += data; });
-  child.stdin.end();
-  const done = await child.done;
-  assert.notEqual(done.status, 0, done.text);
-  assert.match(done.text, /disk is full|No space left/);
-  assert.equal(listed.trim(), '');
-});
-
-await test('an update counts once it is accepted, and a rollback goes back', async (world, index) => {
-  world.write('{pypi: "srv==1.0.0"}');
-  fine(await world.review());
-  index.publish(server('1.1.0', ['one', 'two']));
-  fine(await world.cordon('update', '--policy', world.policy, '--accept-all', '--reviewer', 't'));
-  assert.ok(readFileSync(world.policy, 'utf8').includes('srv==1.1.0'));
-  assert.deepEqual(await world.tools(), ['one', 'two']);
-  fine(await world.cordon('rollback', '--policy', world.policy));
-  assert.ok(readFileSync(world.policy, 'utf8').includes('srv==1.0.0'));
-  await index.stop();
-  assert.deepEqual(await world.tools(), ['one']);
-  fine(await world.cordon('rollback', '--policy', world.policy));
-  assert.deepEqual(await world.tools(), ['one', 'two']);
-  refused(await world.cordon('update', '--policy', world.policy, '1.0.0', '--accept-all', '--reviewer', 't'), 'cannot be reached');
-  assert.deepEqual(await world.tools(), ['one', 'two']);
-  await index.start();
+await installing(test, {
+  kind: 'pypi',
+  spelled: (version) => `srv==${version}`,
+  publish: (index, version, tools) => index.publish(server(version, tools)),
+  held: 'dep-1.0-py3-none-any.whl',
+  file: 'dep-1.0-py3-none-any.whl',
+  grow: (index) => index.publish(dep('1.5', `one = '${'x'.repeat(1_000_000)}'\n`)),
 });
 
 await test('a program that the package does not have is named, with those that it has', async (world, index) => {

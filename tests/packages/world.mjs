@@ -9,21 +9,18 @@ import { parseArgs } from 'node:util';
 
 export const { values: options } = parseArgs({ options: { cordon: { type: 'string' }, 'die-at-step': { type: 'string' }, 'hold-check': { type: 'string' }, filter: { type: 'string', default: '' } } });
 
-const root = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'cordon-packages-')));
+export const root = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'cordon-packages-')));
+process.once('exit', () => rmSync(root, { recursive: true, force: true }));
 let passed = 0;
 let failed = 0;
 let worlds = 0;
 
-export class World {
-  // `kind`: of its packages, "npm" or "pypi".
-  constructor(kind, registry) {
-    this.folder = path.join(root, String(++worlds));
-    this.kind = kind;
-    this.registry = registry;
-    this.policy = path.join(this.folder, 's.yaml');
-    this.home = path.join(this.folder, 'home');
+// A user with a home, who starts the program.
+export class User {
+  constructor(folder) {
+    this.folder = folder;
+    this.home = path.join(folder, 'home');
     mkdirSync(this.home, { recursive: true });
-    this.data = path.join(this.home, '.local/share');
     this.variables = {};
   }
 
@@ -33,13 +30,7 @@ export class World {
     writeFileSync(path.join(this.home, name), text, { mode: 0o600 });
   }
 
-  write(source, more = '') {
-    writeFileSync(this.policy, `version: 1\nserver: s\nlaunch:\n  source: ${source}\n  command: [srv]\ncatalog: {accept_unattended: true}\n${more}`);
-  }
-
-  get env() {
-    return { PATH: process.env.PATH, HOME: this.home, XDG_DATA_HOME: this.data, ...this.variables };
-  }
+  get env() { return { PATH: process.env.PATH, HOME: this.home, ...this.variables }; }
 
   start(...words) { return this.program(options.cordon, words); }
 
@@ -58,12 +49,9 @@ export class World {
     return child.done;
   }
 
-  install() { return this.cordon('install', '--policy', this.policy); }
-  review() { return this.cordon('review', '--policy', this.policy, '--accept-all', '--reviewer', 't'); }
-
-  // The names of the tools that a client is shown, or the message of the error.
-  async tools(...command) {
-    const child = this.last = this.start('run', '--policy', this.policy, ...(command.length ? ['--', ...command] : []));
+  // What a client is shown of `run WORDS…`: {tools} or {error}, its message; and {text}, what stood on stderr.
+  async shown(...words) {
+    const child = this.last = this.start('run', ...words);
     const send = (message) => child.stdin.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n');
     child.stdin.on('error', () => {});
     send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } } });
@@ -73,18 +61,42 @@ export class World {
         out += data;
         for (let end; (end = out.indexOf('\n')) >= 0; out = out.slice(end + 1)) {
           const message = JSON.parse(out.slice(0, end));
-          if (message.error) resolve(message.error.message);
+          if (message.error) resolve({ error: message.error.message });
           else if (message.id === 1) {
             send({ method: 'notifications/initialized' });
             send({ id: 2, method: 'tools/list' });
-          } else if (message.id === 2) resolve(message.result.tools.map((tool) => tool.name));
+          } else if (message.id === 2) resolve({ tools: message.result.tools });
         }
       });
-      child.once('close', () => resolve(`ended: ${child.text}`));
+      child.once('close', () => resolve({ error: `ended: ${child.text}` }));
     });
     child.stdin.end();
-    await child.done;
-    return answer;
+    return { ...answer, text: (await child.done).text };
+  }
+}
+
+// One whose package comes from a registry of the test.
+export class World extends User {
+  // `kind`: of its packages, "npm" or "pypi".
+  constructor(kind, registry) {
+    super(path.join(root, String(++worlds)));
+    this.kind = kind;
+    this.registry = registry;
+    this.policy = path.join(this.folder, 's.yaml');
+    this.data = path.join(this.home, '.local/share');
+  }
+
+  write(source, more = '') {
+    writeFileSync(this.policy, `version: 1\nserver: s\nlaunch:\n  source: ${source}\n  command: [srv]\ncatalog: {accept_unattended: true}\n${more}`);
+  }
+
+  install() { return this.cordon('install', '--policy', this.policy); }
+  review() { return this.cordon('review', '--policy', this.policy, '--accept-all', '--reviewer', 't'); }
+
+  // The names of the tools that a client is shown, or the message of the error.
+  async tools(...command) {
+    const { error, tools } = await this.shown('--policy', this.policy, ...(command.length ? ['--', ...command] : []));
+    return error ?? tools.map((tool) => tool.name);
   }
 
   get store() { return path.join(this.data, 'mcp-cordon/packages', this.kind); }
@@ -126,7 +138,6 @@ export async function needsSandbox(prepare, source) {
 }
 
 export function finish() {
-  rmSync(root, { recursive: true, force: true });
   console.log(`${passed} passed, ${failed} failed`);
   process.exit(failed || !passed ? 1 : 0);
 }
