@@ -8,13 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
-#include <iterator>
 
 namespace fake {
 namespace {
@@ -30,6 +29,18 @@ struct Pipe {
     if (::pipe2(ends, O_CLOEXEC) != 0) die("pipe2");
   }
 };
+
+// Empty when it ends meanwhile, of which a stream makes an exception.
+std::string command_line(pid_t pid) {
+  std::string words;
+  const int fd = ::open(("/proc/" + std::to_string(pid) + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC);
+  std::array<char, 4096> bytes;
+  for (ssize_t n = 0; fd >= 0 && (n = ::read(fd, bytes.data(), bytes.size())) > 0;) {
+    words.append(bytes.data(), static_cast<std::size_t>(n));
+  }
+  if (fd >= 0) ::close(fd);
+  return words;
+}
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> out;
@@ -211,8 +222,7 @@ std::vector<pid_t> processes_marked(const std::string& mark) {
   while (const dirent* entry = ::readdir(proc)) {
     const pid_t pid = std::atoi(entry->d_name);
     if (pid <= 0 || pid == ::getpid()) continue;
-    std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
-    const std::string words(std::istreambuf_iterator<char>(file), {});
+    const std::string words = command_line(pid);
     if (words.find(mark) != std::string::npos) found.push_back(pid);
   }
   ::closedir(proc);
