@@ -27,20 +27,38 @@ compiler() {
   if command -v ccache >/dev/null 2>&1; then echo "ccache $1"; else echo "$1"; fi
 }
 
+# configure FOLDER COMPILER "SETUP OPTIONS"
+configure() {
+  # shellcheck disable=SC2086  # lists of options
+  if [ -f "$1/build.ninja" ]; then
+    meson configure "$1" $3
+  else
+    CXX=$(compiler "$2") meson setup "$1" --wrap-mode=nofallback $3
+  fi
+}
+
+# Many tests run alone and wait more than they work: what time they leave goes into compiling for the next part.
+sanitized='-Doptimization=0 -Ddebug=false -Dcpp_args=-gline-tables-only -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true'
+ahead=
+compile_ahead() {
+  case " $parts " in
+    *' sanitizers '*) ;;
+    *) return ;;
+  esac
+  { configure build-asan clang++-19 "$sanitized" && nice -n 19 ninja -C build-asan; } >"$work/ahead.log" 2>&1 &
+  ahead=$!
+}
+
 # meson_part PART FOLDER COMPILER "SETUP OPTIONS" "TEST OPTIONS"
 meson_part() {
   part=$1
   folder=$2
   log=$work/$part.log
   echo "== $part"
-  # shellcheck disable=SC2086  # lists of options
-  if [ -f "$folder/build.ninja" ]; then
-    meson configure "$folder" $4 >"$log" 2>&1
-  else
-    CXX=$(compiler "$3") meson setup "$folder" --wrap-mode=nofallback $4 >"$log" 2>&1
-  fi || { one "$part" configure "$log" 1; [ "$part" != gcc ] || broken=1; return; }
+  configure "$folder" "$3" "$4" >"$log" 2>&1 || { one "$part" configure "$log" 1; [ "$part" != gcc ] || broken=1; return; }
   # shellcheck disable=SC2086
   { [ "$part" != gcc ] || ninja -C "$folder" >"$log" 2>&1; } || { one "$part" build "$log" 1; broken=1; return; }
+  [ "$part" != gcc ] || compile_ahead
   rm -f "$folder/meson-logs/testlog.txt"
   # shellcheck disable=SC2086
   meson test -C "$folder" --num-processes "$jobs" $5 >"$log" 2>&1
@@ -76,8 +94,9 @@ gcc() {
 sanitizers() {
   export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-  meson_part sanitizers build-asan clang++-19 \
-    '-Doptimization=0 -Ddebug=false -Dcpp_args=-gline-tables-only -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true' \
+  # What did not compile is told by the part itself.
+  [ -z "$ahead" ] || wait "$ahead" || true
+  meson_part sanitizers build-asan clang++-19 "$sanitized" \
     '--timeout-multiplier 5 --no-suite lint --no-suite e2e --no-suite sandbox'
   unset ASAN_OPTIONS UBSAN_OPTIONS
 }
@@ -141,6 +160,7 @@ demo() {
 broken=0
 began=$(date +%s)
 [ $# -gt 0 ] || set -- gcc sanitizers guards install e2e demo
+parts=$*
 for part; do
   case $part in
     gcc | sanitizers) "$part" ;;
