@@ -171,6 +171,7 @@ SpareServer spare_server(const std::string& script, const std::string& says) {
   spare.process.pid = ::fork();
   CORDON_ASSERT(spare.process.pid >= 0);
   if (spare.process.pid == 0) {
+    ::setpgid(0, 0);
     constexpr int kHigh = 100;
     const int life = ::fcntl(lifeline.read.get(), F_DUPFD_CLOEXEC, kHigh);
     const int told = ::fcntl(status.write.get(), F_DUPFD_CLOEXEC, kHigh);
@@ -183,6 +184,7 @@ SpareServer spare_server(const std::string& script, const std::string& says) {
     ::execl("/bin/sh", "sh", "-c", whole.c_str(), static_cast<char*>(nullptr));
     ::_exit(127);
   }
+  ::setpgid(spare.process.pid, spare.process.pid);
   spare.process.in = std::move(in.write);
   spare.process.out = std::move(out.read);
   spare.process.err = std::move(err.read);

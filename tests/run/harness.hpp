@@ -38,7 +38,8 @@ struct Behaviour {
 };
 
 // A shell script that waits for the word on its lifeline, as a spare stage does; `script` runs then. With `says`, that
-// is what its status pipe tells instead.
+// is what its status pipe tells instead. It leads a process group: what it starts ends with it only when the group
+// does.
 SpareServer spare_server(const std::string& script, const std::string& says = {});
 
 enum class ClientKind { pipe, socket };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A second server takes the place of the first: pipes, order, exits and ends, with scripts in place of stages.
 #include <doctest/doctest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -115,9 +116,13 @@ TEST_CASE("a spare one that is gone, or was kept too long, is no second server")
     why = "the second launch cannot be begun: Broken pipe (errno 32)";
     options.tune = [](ProxyConfig& config) {
       config.spare = spare_server("echo two");
-      ::kill(config.spare->process.pid, SIGKILL);
+      // With what it started: that would hold the lifeline open.
+      ::kill(-config.spare->process.pid, SIGKILL);
       siginfo_t ended = {};
       ::waitid(P_PID, static_cast<id_t>(config.spare->process.pid), &ended, WEXITED | WNOWAIT);
+      pollfd lifeline{config.spare->process.lifeline.get(), 0, 0};
+      while (::poll(&lifeline, 1, -1) != 1 || (lifeline.revents & POLLERR) == 0) {
+      }
     };
   }
   SUBCASE("too much time went by") {

@@ -68,54 +68,6 @@ bool must_skip() {
   return true;
 }
 
-}  // namespace
-
-TEST_CASE("a program of an image answers over the launcher's own pipes") {
-  if (must_skip()) {
-    return;
-  }
-  const Place place;
-  const test::Outcome outcome =
-      test::run(test::plan_for(spec_in(
-                    place, {"sh", "-c", "read line; echo got $line; echo to-err >&2; id -u; pwd; env; exit 7"})),
-                "hello\n");
-  CHECK(outcome.status == "");
-  CHECK(outcome.out.find("got hello\n") == 0);
-  CHECK(outcome.out.find("\n/srv\n") != std::string::npos);
-  CHECK(outcome.out.find("COLOUR=blue\n") != std::string::npos);
-  CHECK(outcome.out.find("HOME=/home/cordon\n") != std::string::npos);
-  CHECK(outcome.err == "to-err\n");
-  CHECK(outcome.exit_code == 7);
-  CHECK(test::containers_left() == "");
-  CHECK(std::filesystem::is_empty(place.scratch));
-}
-
-TEST_CASE("podman holds against the probe, and its plan says what the probe finds") {
-  if (must_skip()) {
-    return;
-  }
-  constexpr int kAttemptsAtLeast = 200;
-  const Place place;
-  const test::Planted planted;
-  const sandbox::Plan plan = planted.plan(BackendChoice::podman, [&](sandbox::LaunchSpec& spec) {
-    spec.argv = {"true"};
-    spec.image.reference = image()->reference();
-    spec.scratch = place.scratch;
-  });
-  const test::Look look = test::look(plan, planted);
-  CHECK(test::wrong_in(look) == "");
-  CHECK(look.attempts >= kAttemptsAtLeast);
-  for (const auto& finding : look.findings) {
-    // What was crossed, the plan did not promise.
-    if (finding.verdict == sandbox::boundary::Verdict::expected) {
-      const auto* promise = sandbox::boundary::promise_for(plan, finding.guarantee);
-      CHECK_MESSAGE((promise == nullptr || promise->strength != sandbox::Strength::enforced), finding.id);
-    }
-  }
-}
-
-namespace {
-
 constexpr const char* kStubborn =
     "trap '' TERM INT HUP; sh -c 'trap \"\" TERM HUP; while :; do sleep 1; done' & echo up; while :; do sleep 1; done";
 
@@ -123,6 +75,19 @@ using Clock = std::chrono::steady_clock;
 
 long ms_since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
+}
+
+// Within a second, or `end` (which gives the milliseconds that it took) is done again: an engine's start and end are
+// the machine's business, too, and that may be busy.
+template <typename End>
+bool in_time(End end) {
+  constexpr int kTries = 3;
+  for (int i = 0; i < kTries; ++i) {
+    if (end() < 1000) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // The moment of a blow, or a pause between two looks; not a wait for something.
@@ -167,18 +132,64 @@ pid_t child_of(pid_t parent, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("asked to terminate, a stubborn server in a container is gone within a second") {
+TEST_CASE("a program of an image answers over the launcher's own pipes") {
   if (must_skip()) {
     return;
   }
   const Place place;
-  sandbox::Launched launched = test::start(test::plan_for(spec_in(place, {"sh", "-c", kStubborn})));
-  REQUIRE(test::read_until(launched.server_out.get(), "up\n") == "up\n");
-  const auto start = Clock::now();
-  ::kill(launched.pid, SIGTERM);
-  (void)test::read_to_end(launched.server_out.get());
-  CHECK(ms_since(start) < 1000);
+  const test::Outcome outcome =
+      test::run(test::plan_for(spec_in(
+                    place, {"sh", "-c", "read line; echo got $line; echo to-err >&2; id -u; pwd; env; exit 7"})),
+                "hello\n");
+  CHECK(outcome.status == "");
+  CHECK(outcome.out.find("got hello\n") == 0);
+  CHECK(outcome.out.find("\n/srv\n") != std::string::npos);
+  CHECK(outcome.out.find("COLOUR=blue\n") != std::string::npos);
+  CHECK(outcome.out.find("HOME=/home/cordon\n") != std::string::npos);
+  CHECK(outcome.err == "to-err\n");
+  CHECK(outcome.exit_code == 7);
   CHECK(all_gone(place) == "");
+}
+
+TEST_CASE("podman holds against the probe, and its plan says what the probe finds") {
+  if (must_skip()) {
+    return;
+  }
+  constexpr int kAttemptsAtLeast = 200;
+  const Place place;
+  const test::Planted planted;
+  const sandbox::Plan plan = planted.plan(BackendChoice::podman, [&](sandbox::LaunchSpec& spec) {
+    spec.argv = {"true"};
+    spec.image.reference = image()->reference();
+    spec.scratch = place.scratch;
+  });
+  const test::Look look = test::look(plan, planted);
+  CHECK(test::wrong_in(look) == "");
+  CHECK(look.attempts >= kAttemptsAtLeast);
+  for (const auto& finding : look.findings) {
+    // What was crossed, the plan did not promise.
+    if (finding.verdict == sandbox::boundary::Verdict::expected) {
+      const auto* promise = sandbox::boundary::promise_for(plan, finding.guarantee);
+      CHECK_MESSAGE((promise == nullptr || promise->strength != sandbox::Strength::enforced), finding.id);
+    }
+  }
+}
+
+TEST_CASE("asked to terminate, a stubborn server in a container is gone within a second") {
+  if (must_skip()) {
+    return;
+  }
+  CHECK(in_time([] {
+    const Place place;
+    sandbox::Launched launched = test::start(test::plan_for(spec_in(place, {"sh", "-c", kStubborn})));
+    REQUIRE(test::read_until(launched.server_out.get(), "up\n") == "up\n");
+    const auto start = Clock::now();
+    ::kill(launched.pid, SIGTERM);
+    (void)test::read_to_end(launched.server_out.get());
+    const long took = ms_since(start);
+    CHECK(all_gone(place) == "");
+    return took;
+  }));
 }
 
 TEST_CASE("whoever of a container's launch is killed, nothing stays behind") {
@@ -188,28 +199,32 @@ TEST_CASE("whoever of a container's launch is killed, nothing stays behind") {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   for (const std::string victim : {"guard", "keeper", "podman", "conmon", "init", "launcher and guard"}) {
     CAPTURE(victim);
-    const Place place;
-    sandbox::Launched launched = test::start(test::plan_for(spec_in(place, {"sh", "-c", kStubborn})));
-    REQUIRE(test::read_until(launched.server_out.get(), "up\n") == "up\n");
-    const pid_t keeper = child_of(launched.pid, "");
-    const pid_t hit = victim == "guard"                          ? launched.pid
-                      : victim == "keeper"                       ? keeper
-                      : victim == "podman" || victim == "conmon" ? child_of(launched.pid, victim)
-                                                                 : child_of(child_of(launched.pid, "conmon"), "stage");
-    if (victim == "launcher and guard") {
-      launched.lifeline.reset();
-      ::kill(launched.pid, SIGKILL);
-    } else {
-      REQUIRE(hit > 1);
-      ::kill(hit, SIGKILL);
-    }
-    const auto start = Clock::now();
-    if (victim == "conmon") {
-      launched.lifeline.reset();  // the server itself does not notice
-    }
-    (void)test::read_to_end(launched.server_out.get());
-    CHECK(ms_since(start) < 1000);
-    CHECK(all_gone(place) == "");
+    CHECK(in_time([&victim] {
+      const Place place;
+      sandbox::Launched launched = test::start(test::plan_for(spec_in(place, {"sh", "-c", kStubborn})));
+      REQUIRE(test::read_until(launched.server_out.get(), "up\n") == "up\n");
+      const pid_t keeper = child_of(launched.pid, "");
+      const pid_t hit = victim == "guard"    ? launched.pid
+                        : victim == "keeper" ? keeper
+                        : victim == "podman" || victim == "conmon"
+                            ? child_of(launched.pid, victim)
+                            : child_of(child_of(launched.pid, "conmon"), "stage");
+      if (victim == "launcher and guard") {
+        launched.lifeline.reset();
+        ::kill(launched.pid, SIGKILL);
+      } else {
+        REQUIRE(hit > 1);
+        ::kill(hit, SIGKILL);
+      }
+      const auto start = Clock::now();
+      if (victim == "conmon") {
+        launched.lifeline.reset();  // the server itself does not notice
+      }
+      (void)test::read_to_end(launched.server_out.get());
+      const long took = ms_since(start);
+      CHECK(all_gone(place) == "");
+      return took;
+    }));
   }
 }
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The counting of the suite: a crash is a failure, a skip is no pass. usage: count_test.sh COUNT.AWK
+# The counting of the suite: a crash is a failure, a skip is no pass; and what it says of a failure at its end.
+# usage: count_test.sh COUNT.AWK COMPLAINTS.AWK
 set -eu
 bar===============================================================================
 entry() { # NAME RESULT LINE…
@@ -27,4 +28,13 @@ want=$(printf '%s\n' \
   'script	1	0	0' \
   'absent	0	0	1' '  skipped: the tool: not installed' \
   'partly	3	0	2' '  skipped: one case: no user namespaces' '  skipped: another')
+[ "$got" = "$want" ] || { printf 'got:\n%s\nwanted:\n%s\n' "$got" "$want"; exit 1; }
+
+log=$({
+  printf 'Log of Meson test suite\n\nInherited environment: ERROR=1\n\n'
+  entry good 'exit status 0' 'TEST CASE: not told'
+  entry bad 'exit status 1' 'TEST CASE: x' 'x.cpp:3: ERROR: CHECK( a ) is NOT correct!' '  values: CHECK( 1 )' 'more'
+} | sed 's|^== 1/1 ==$|=================================== 1/2 ====================================|')
+got=$(printf '%s\n' "$log" | awk -f "$2")
+want=$(printf '%s\n' 'TEST CASE: x' 'x.cpp:3: ERROR: CHECK( a ) is NOT correct!' '  values: CHECK( 1 )')
 [ "$got" = "$want" ] || { printf 'got:\n%s\nwanted:\n%s\n' "$got" "$want"; exit 1; }

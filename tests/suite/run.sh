@@ -8,6 +8,7 @@ cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 : >"$work/results"
+: >"$work/why"
 jobs=$(nproc 2>/dev/null || echo 2)
 [ "$jobs" -le 4 ] || jobs=4
 
@@ -19,7 +20,7 @@ one() {
   case $4 in
     0) result "$1" "$2" 1 0 0 ;;
     77) result "$1" "$2" 0 0 1; sed -n 's/^\[skip\] /  skipped: /p' "$3" ;;
-    *) result "$1" "$2" 0 1 0; echo "-- $1: $2 failed:"; tail -n 60 "$3" ;;
+    *) result "$1" "$2" 0 1 0; echo "-- $1: $2 failed:"; tail -n 60 "$3"; complain <"$3" ;;
   esac
 }
 
@@ -48,6 +49,9 @@ compile_ahead() {
   { configure build-asan clang++-19 "$sanitized" && nice -n 19 ninja -C build-asan; } >"$work/ahead.log" 2>&1 &
   ahead=$!
 }
+
+# What is said once more at the end, where whoever sees only the last lines of a run looks.
+complain() { awk -f tests/suite/complaints.awk >>"$work/why"; }
 
 # meson_part PART FOLDER COMPILER "SETUP OPTIONS" "TEST OPTIONS"
 meson_part() {
@@ -78,6 +82,7 @@ meson_part() {
          function flush() { if (show) printf "%s", substr(text, 1, 20000) }
          END { flush() }' "$folder/meson-logs/testlog.txt"
     grep '^  failed: ' "$work/$part.counted"
+    complain <"$folder/meson-logs/testlog.txt"
   elif [ "$status" != 0 ]; then
     one "$part" 'meson test' "$log" 1
   fi
@@ -125,7 +130,7 @@ runner() {
   failures=$6
   [ "$3" = 0 ] || [ "$failures" != 0 ] || failures=1
   result "$1" "$2" "$5" "$failures" "${7:-0}"
-  [ "$failures" = 0 ] || tail -n "$4" "$work/$1.log"
+  [ "$failures" = 0 ] || { tail -n "$4" "$work/$1.log"; complain <"$work/$1.log"; }
 }
 
 # Each guard switched off in turn, and what then has to fail.
@@ -173,6 +178,7 @@ for part; do
     "$work/results"
 done
 
+cat "$work/why"
 echo "== $(($(date +%s) - began)) s"
 awk -F '\t' '
   $4 > 0 { print "FAILED " $1 ": " $2 " (" $4 ")" }

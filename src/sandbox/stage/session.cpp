@@ -34,6 +34,13 @@ Outcome die_with_parent() {
   return {};
 }
 
+Outcome outlive_parent() {
+  if (::prctl(PR_SET_PDEATHSIG, 0) != 0) {
+    return failed("prctl PDEATHSIG");
+  }
+  return {};
+}
+
 Outcome enter_session(Stage& stage) {
   // Signals from the user's terminal are the launcher's business; it tells us what to do.
   if (::setsid() < 0) {

@@ -193,6 +193,10 @@ Outcome lay_out_for_tool(Stage& stage, const std::string& folder) {
 
 // The same for podman, which opens by path, too. With an engine that lives elsewhere nothing can be prepared.
 Outcome lay_out_for_container(Stage& stage) {
+  // From here on there is a folder that somebody has to remove, and no keeper yet.
+  if (auto outcome = outlive_parent(); !outcome) {
+    return outcome;
+  }
   if (auto made = make_container_folder(stage); !made) {
     remove_container_folder(stage);
     return made;

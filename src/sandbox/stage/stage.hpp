@@ -113,6 +113,9 @@ std::expected<UniqueFd, Failure> open_exactly(const std::string& path);
 // clears it.
 Outcome die_with_parent();
 
+// The end of the launcher is then told by the lifeline alone, and what was made outside can be removed first.
+Outcome outlive_parent();
+
 // Inode numbers of the namespaces that /proc/self shows.
 std::expected<std::array<std::uint64_t, 7>, Failure> namespace_inodes();
 
