@@ -104,6 +104,7 @@ TEST_CASE("waiting for the server's first word does not get a hello for another 
     client.say(hello("evil.test"));
     answer = client.hear();
   });
+  server.end();
   CHECK(answer.ends_with("RESET"));
   CHECK(heard == "RESET");
   CHECK(world.count({"\"decision\":\"denied\"", "sni_mismatch", "\"named\":\"evil.test\"", "egress_denied"}) == 1);

@@ -121,10 +121,14 @@ class OutsideServer {
       }
     });
   }
-  ~OutsideServer() {
-    over_ = true;
-    ::shutdown(listener_.get(), SHUT_RDWR);
-    thread_.join();
+  ~OutsideServer() { end(); }
+  // After it, nothing is served any more, and what serving has written may be read.
+  void end() {
+    if (thread_.joinable()) {
+      over_ = true;
+      ::shutdown(listener_.get(), SHUT_RDWR);
+      thread_.join();
+    }
   }
   OutsideServer(const OutsideServer&) = delete;
   OutsideServer& operator=(const OutsideServer&) = delete;
