@@ -65,17 +65,18 @@ struct Place {
   }
 };
 
-// Three parts, the first two of them JSON in base64. Behind a - it is the middle of something longer: no run is gone
-// through twice.
-std::size_t web_token_length(const Place& place, Reach reach) {
+// Three parts, the first two of them JSON in base64. Behind a - it is the middle of something longer, and when a run
+// begins none, no later place in it does, whatever gaps it has: no run is gone through twice.
+std::size_t web_token_length(const Place& place, Reach reach, std::size_t& none_before) {
   constexpr std::size_t kLongest = 4096;
   constexpr std::size_t kLeast = 30;
   constexpr std::size_t kLeastSignature = 8;
   const std::string_view text = reach == Reach::run ? place.rest() : place.rest().substr(0, kLongest + 1);
-  if (!text.starts_with(kWebToken) || !place.begins(Letters::word)) {
+  if (place.at < none_before || !text.starts_with(kWebToken) || !place.begins(Letters::word)) {
     return 0;
   }
   const std::size_t first = run_of(Letters::word, text);
+  none_before = reach == Reach::run ? place.at + first : 0;
   if (!text.substr(first).starts_with('.') || (reach == Reach::run && !text.substr(first + 1).starts_with(kWebToken))) {
     return 0;
   }
@@ -111,7 +112,7 @@ std::size_t private_key_length(std::string_view text, Reach reach) {
   return length;
 }
 
-std::optional<SecretSpan> form_at(const Place& place, Reach reach) {
+std::optional<SecretSpan> form_at(const Place& place, Reach reach, std::size_t& no_web_token_before) {
   constexpr std::size_t kLongestToken = 512;
   const std::string_view text = place.rest();
   if (text.front() == '-') {
@@ -133,7 +134,7 @@ std::optional<SecretSpan> form_at(const Place& place, Reach reach) {
       return SecretSpan{place.at, length, std::string(form.kind)};
     }
   }
-  const std::size_t length = web_token_length(place, reach);
+  const std::size_t length = web_token_length(place, reach, no_web_token_before);
   return length == 0 ? std::nullopt : std::optional(SecretSpan{place.at, length, "web token"});
 }
 
@@ -217,6 +218,7 @@ std::vector<SecretSpan> SecretFinder::find(std::string_view text, Reach reach,
                                            std::span<const std::size_t> gaps) const {
   std::vector<SecretSpan> found;
   const std::size_t least = reach == Reach::run ? kLeastOwn : 1;
+  std::size_t no_web_token_before = 0;
   for (std::size_t at = next_begin(text, 0); at < text.size(); at = next_begin(text, at + 1)) {
     const std::uint8_t begins = begins_[static_cast<unsigned char>(text[at])];
     if (begins == 0) {
@@ -228,7 +230,7 @@ std::vector<SecretSpan> SecretFinder::find(std::string_view text, Reach reach,
     }
     if (span.length == 0 && (begins & kFormBegins) != 0) {
       const bool gap = !gaps.empty() && std::ranges::binary_search(gaps, at);
-      span = form_at({text, at, gap}, reach).value_or(SecretSpan{});
+      span = form_at({text, at, gap}, reach, no_web_token_before).value_or(SecretSpan{});
     }
     if (span.length > 0) {
       at += span.length - 1;

@@ -179,7 +179,8 @@ TEST_CASE("a secret is found however it is broken up, as far as nobody sees the 
 }
 
 TEST_CASE("forms of tokens stay linear") {
-  for (const char* part : {"SG.", "sk-ant-", "eyJ.", "eyJa.eyJ", "-----BEGIN ", "ghp_", "-", "\\n"}) {
+  for (const char* part : {"SG.", "sk-ant-", "eyJ.", "eyJa.eyJ", "-----BEGIN ", "ghp_", "-", "\\n", "\u200beyJ",
+                           "\u200beyJ.", "\x1b[0meyJ", "\u200bghp_"}) {
     std::string many;
     while (many.size() < 1'000'000) {
       many += part;
