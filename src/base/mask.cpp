@@ -51,25 +51,29 @@ bool Masker::hits(std::string_view text) const {
 }
 
 std::string Masker::mask(std::string_view text) const {
+  // Where each stands next. None is looked for again before that place, so that many of one cost no other a search.
+  std::vector<std::size_t> places;
+  for (const Pattern& one : patterns_) {
+    places.push_back(text.find(one.value));
+  }
   std::string out;
-  while (!text.empty()) {
-    std::size_t at = std::string_view::npos;
-    const Pattern* found = nullptr;
-    for (const Pattern& one : patterns_) {
-      const std::size_t place = text.find(one.value);
-      if (place < at) {  // of equal places the first pattern, the longest, stays
-        at = place;
-        found = &one;
-      }
-    }
-    if (found == nullptr) {
+  std::size_t from = 0;
+  for (;;) {
+    const auto first = std::ranges::min_element(places);  // of equal places the first pattern, the longest
+    if (first == places.end() || *first == std::string_view::npos) {
       break;
     }
-    out += text.substr(0, at);
-    out += found->replacement;
-    text.remove_prefix(at + found->value.size());
+    const Pattern& found = patterns_[static_cast<std::size_t>(first - places.begin())];
+    out += text.substr(from, *first - from);
+    out += found.replacement;
+    from = *first + found.value.size();
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (places[i] < from) {
+        places[i] = text.find(patterns_[i].value, from);
+      }
+    }
   }
-  out += text;
+  out += text.substr(from);
   return out;
 }
 
