@@ -167,12 +167,13 @@ class SchemaWalker {
       list_.add(What::constraint_changed, sides);
       return;
     }
-    const Sides properties = {schemas.before.find("properties"), schemas.after.find("properties")};
+    const std::vector<std::string> before = names_of(schemas.before.find("properties"));
+    const std::vector<std::string> after = names_of(schemas.after.find("properties"));
     for_differences(sides, [&](const Sides& element) {
       const Value& named = element.after ? element.after : element.before;
       const std::string name = named.is(Kind::string) ? named.string() : std::string();
-      const bool was = bool(properties.before.is(Kind::object) ? properties.before.find(name) : Value());
-      const bool is = bool(properties.after.is(Kind::object) ? properties.after.find(name) : Value());
+      const bool was = has(before, name);
+      const bool is = has(after, name);
       if (was != is && is == bool(element.after)) {
         return;
       }

@@ -88,9 +88,14 @@ std::vector<Wrapping::Text> texts_of(const Value& plain, const Value& wide, cons
 
 std::optional<Wrapping> wrapping(const Value& plain, const Value& wide) {
   constexpr std::array<std::string_view, 2> kKeywords = {"anyOf", "oneOf"};
+  // Each alternative is held against each keyword. What has more of them is compared keyword by keyword.
+  constexpr std::size_t kMost = 64;
+  if (plain.size() > kMost || wide.size() > kMost) {
+    return std::nullopt;
+  }
   for (const std::string_view keyword : kKeywords) {
     const Value list = wide.find(keyword);
-    if (!list.is(Kind::array) || plain.find(keyword)) {
+    if (!list.is(Kind::array) || list.size() > kMost || plain.find(keyword)) {
       continue;
     }
     std::vector<Value> branches = elements_of(list);
@@ -120,6 +125,15 @@ std::vector<Value> elements_of(const Value& array) {
   for (const Value element : array.elements()) {
     list.push_back(element);
   }
+  return list;
+}
+
+std::vector<std::string> names_of(const Value& object) {
+  std::vector<std::string> list;
+  for (const json::Member member : object.members()) {
+    list.push_back(member.key.string());
+  }
+  std::ranges::sort(list);
   return list;
 }
 

@@ -14,6 +14,8 @@
 namespace cordon::catalog {
 
 std::vector<json::Value> elements_of(const json::Value& array);
+// The names of the members, sorted; none of what is no object.
+std::vector<std::string> names_of(const json::Value& object);
 // The strings among the elements, sorted.
 std::vector<std::string> strings_of(const json::Value& array);
 

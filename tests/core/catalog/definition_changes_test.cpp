@@ -107,6 +107,32 @@ TEST_CASE("texts beside alternatives are told wherever they went") {
             .contains("constraint_loosened /maxLength"));
 }
 
+// A schema's author decides how much of what there is in it; reading the changes must end all the same.
+TEST_CASE("many keywords, alternatives and parameters are no work without end") {
+  constexpr std::size_t kMany = 3'000;
+  std::string keywords;
+  std::string alternatives;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    keywords += text::cat("\"x", i, "\":1,");
+    alternatives += "{},";
+  }
+  alternatives.pop_back();
+  CHECK(told_of_parameter(text::cat("{", keywords, "\"z\":1}"),
+                          text::cat("{", keywords, "\"anyOf\":[", alternatives, "]}"))
+            .find("/anyOf") != std::string::npos);
+  const auto schema = [](char first) {
+    std::string properties;
+    std::string required;
+    for (std::size_t i = 0; i < 10 * kMany; ++i) {
+      properties += text::cat(i == 0 ? "\"" : ",\"", std::string(1, first), i, "\":true");
+      required += text::cat(i == 0 ? "\"" : ",\"", std::string(1, first), i, '"');
+    }
+    return text::cat("{\"properties\":{", properties, "},\"required\":[", required, "]}");
+  };
+  CHECK(changes(text::cat(R"({"inputSchema":)", schema('p'), "}"), text::cat(R"({"inputSchema":)", schema('q'), "}"))
+            .omitted >= 10 * kMany);
+}
+
 TEST_CASE("parameters") {
   CHECK(told_of_input(R"({"properties":{}})", R"({"properties":{"p":{}}})") ==
         "medium parameter_added /inputSchema/properties/p\n");
