@@ -65,6 +65,8 @@ std::optional<Step> step_at(std::string_view text, std::size_t at, Spelling spel
   return unclear ? std::nullopt : std::optional(Step{*unit, 6});
 }
 
+bool ends_line(char32_t c) { return (c >= U'\n' && c <= U'\r') || c == 0x85 || c == 0x2028 || c == 0x2029; }
+
 // What one byte says of a line that begins with it, or with blanks and it.
 enum class First : std::uint8_t { blank, other, look };
 
@@ -153,7 +155,7 @@ bool begins_as_us_at_length(std::string_view text, Spelling spelling) {
     if (!step) {
       return true;
     }
-    if (spelling == Spelling::decoded && fits == 0 && step->point == U'\n') {
+    if (spelling == Spelling::decoded && fits == 0 && ends_line(step->point)) {
       return false;  // the next line is looked at by itself
     }
     const char letter = read_as(step->point);

@@ -207,6 +207,9 @@ TEST_CASE("lines that begin with our name are counted") {
     CHECK(lines_as_us(other) == 0);
   }
   CHECK(lines_as_us("mcp-cordon:\n\nmcp-cordon:\nno\nmcp-cordon") == 3);
+  // Once each, and lines of nothing are not gone through again and again.
+  CHECK(lines_as_us("\u0085\u0085mcp-cordon\u2028\u2029 mcp-cordon") == 2);
+  CHECK(lines_as_us("a\f\u00a0mcp-cordon\v\u0085\u00a0mcp-cordon") == 2);
   for (const char* raw : {"mcp-cordon", "x\\nmcp-cordon", "x\\r\\n \\t mcp-cordon", "\\u006dcp-cordon",
                           "m\\u0063p-cordon", "{\"a\":\"mcp-cordon\"", "aaaaaaaaaaaaaa\\nmcp\\/cordon"}) {
     CAPTURE(raw);
