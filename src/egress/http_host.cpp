@@ -172,8 +172,11 @@ Peek HttpHost::judge() {
       return Peek::other;
     }
     const std::size_t line_end = head_.find('\n');
+    if (std::min(line_end, head_.size()) > kMaxRequestLine) {
+      return Peek::malformed;  // whether its end has come already or not
+    }
     if (line_end == std::string::npos) {
-      return head_.size() > kMaxRequestLine ? Peek::malformed : Peek::more;
+      return Peek::more;
     }
     std::string_view line = std::string_view(head_).substr(0, line_end);
     const bool strict = line.ends_with('\r');

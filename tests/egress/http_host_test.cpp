@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "words.hpp"
 
 using namespace cordon::egress;
@@ -85,6 +87,17 @@ TEST_CASE("another protocol is none, and a head has a bound") {
   CHECK(peek("GET / HTTP/1.1\r\nHost: a.te") == Peek::more);
   CHECK(peek("GET /" + std::string(40'000, 'x')) == Peek::malformed);
   CHECK(peek("GET / HTTP/1.1\r\nX: " + std::string(40'000, 'x'), 1000) == Peek::malformed);
+}
+
+TEST_CASE("a request line is as long in one piece as in many") {
+  const auto request = [](std::size_t line) {
+    const std::string_view around = "GET / HTTP/1.1\r";
+    return "GET /" + std::string(line - around.size(), 'x') + " HTTP/1.1\r\nHost: a.test\r\n\r\n";
+  };
+  for (const std::size_t piece : {100'000U, 1'000U, 1U}) {
+    CHECK(peek(request(16'384), piece) == Peek::done);
+    CHECK(peek(request(16'385), piece) == Peek::malformed);
+  }
 }
 
 TEST_CASE("a host and a port have one spelling") {
