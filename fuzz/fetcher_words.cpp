@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What npm and pip print when they fail, with a registry's words in it, after a line with the package. Whatever it is,
-// the error says what and where, in one line that a terminal may get, and of bounded length.
+// the error says what and where, in one line that a terminal may get, and of bounded length. Each line is an address,
+// too, whose host is the one that others take it to.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "app/npm_errors.hpp"
 #include "app/pip_errors.hpp"
+#include "app/registry_url.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -36,6 +38,20 @@ void check(const Error& error) {
   }
 }
 
+// As RFC 3986 cuts an address.
+void check_url(std::string_view text) {
+  const auto url = app::read_url(text);
+  if (!url) {
+    return;
+  }
+  const std::string_view rest = text.substr(text.find("://") + 3);
+  const std::string_view authority = rest.substr(0, rest.find_first_of("/?#\\"));
+  const std::string_view place = authority.substr(authority.rfind('@') + 1);
+  CORDON_ASSERT(url->host == text::lower_ascii(place.substr(0, place.find(':'))) && url->port != 0);
+  const auto again = app::read_url(app::to_text(*url));
+  CORDON_ASSERT(again && again->host == url->host && again->port == url->port && again->scheme == url->scheme);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -44,6 +60,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::string> lines;
   for (std::size_t i = 1; i < words.size(); ++i) {
     lines.push_back(text::printable(words[i], 2000));  // as the keeper of these lines gives them
+  }
+  for (const std::string_view word : words) {
+    check_url(word);
   }
   check(app::npm_failure(words.front(), 1, lines));
   check(app::pip_failure(words.front(), 1, lines, [](std::string_view host) { return host.size() % 2 == 0; }));

@@ -26,6 +26,10 @@ std::optional<Url> read_url(std::string_view text) {
   const std::size_t slash = std::min(text.find('/'), text.size());
   out.path = slash == text.size() ? "/" : std::string(text.substr(slash));
   std::string_view authority = text.substr(0, slash);
+  // Where one of these ends the host for others: "https://a.example?@b.example/" is at a.example.
+  if (authority.find_first_of("?#\\ \t\r\n") != std::string_view::npos) {
+    return std::nullopt;
+  }
   if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
     out.credentials = authority.substr(0, at);
     authority.remove_prefix(at + 1);

@@ -56,6 +56,11 @@ TEST_CASE("the indexes of pip and uv decide what can be reached, with credential
   CHECK(plain->serves("https://files.pythonhosted.org/packages/a.whl"));
   CHECK_FALSE(plain->serves("http://files.pythonhosted.org/packages/a.whl"));
   CHECK_FALSE(plain->serves("https://evil.test/a.whl"));
+  // Where others end the host before the "@".
+  for (const char* end : {"?", "#", "\\", "\t", "/"}) {
+    CAPTURE(end);
+    CHECK_FALSE(plain->serves(std::string("https://evil.test") + end + "@files.pythonhosted.org/a.whl"));
+  }
 
   const auto own = pypi_client_of({.index = "https://pypi.example.org/root/simple/",
                                    .more = {"http://localhost:3141/simple"},
