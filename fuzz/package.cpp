@@ -88,6 +88,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const auto& [key, value] : formats::read_npmrc(input, {{"A", "${B}"}})) {
     CORDON_ASSERT(!key.empty() && key.find('\n') == std::string::npos && value.find('\n') == std::string::npos);
   }
+  if (const auto name = policy::read_image_name(input)) {
+    CORDON_ASSERT(input.find_first_of(" \n\\") == std::string_view::npos && !input.starts_with('-'));
+    const policy::ImageParts parts = policy::image_parts(name->package);
+    CORDON_ASSERT(name->package.starts_with(parts.repository) && name->package.ends_with(parts.tag));
+    CORDON_ASSERT(name->version.empty() || input == text::cat(name->package, '@', name->version));
+  }
   if (const auto name = policy::read_npm_name(input)) {
     CORDON_ASSERT(std::ranges::none_of(input, [](char c) { return c == ':' || c == '\\' || c == '\n' || c == '\0'; }));
     CORDON_ASSERT(!name->package.starts_with('-') && std::ranges::count(name->package, '/') <= 1);
