@@ -17,6 +17,17 @@ using json::Value;
 
 namespace {
 
+// No member of a reference that a reader without regard to case takes for what it names.
+bool is_clear(const Value& ref) {
+  bool clear = true;
+  for (const json::Member member : ref.members()) {
+    const std::string key = member.key.string();
+    const std::string lower = text::lower_ascii(key);
+    clear = clear && (key == lower || (lower != "type" && lower != "name" && lower != "uri"));
+  }
+  return clear;
+}
+
 bool flagged(const ItemView& item, const policy::Verdict& verdict) {
   return item.flagged || verdict.action == policy::Action::flag;
 }
@@ -237,6 +248,10 @@ void Session::Impl::on_resource(Message message) {
 void Session::Impl::on_completion(Message message) {
   const Value ref = message.params.find("ref");
   const Value type = ref.find("type");
+  if (!is_clear(ref)) {
+    refuse_request(message, Errc::message_ambiguous, "a member of `ref` equals another only after case folding");
+    return;
+  }
   if (type.is(Kind::string) && type.string_equals("ref/prompt") && ref.find("name").is(Kind::string)) {
     const std::string prompt = ref.find("name").string();
     settle_item(std::move(message), ListKind::prompts, prompt, judge_prompt(prompt));

@@ -8,6 +8,7 @@
 #include "core/gate/elicitation.hpp"
 #include "core/gate/own_text.hpp"
 #include "core/json/write.hpp"
+#include "core/wire/fold.hpp"
 #include "core/wire/names.hpp"
 #include "core/wire/synth.hpp"
 
@@ -268,6 +269,10 @@ bool needs_rewriting(const Value& capabilities, const ClientRequests& requests, 
 JudgedQuestion judge_question(std::string_view method, const Value& params, const QuestionContext& context) {
   if (params && !params.is(Kind::object)) {
     return refused("params that are no object");
+  }
+  if (wire::folded_params_member(params)) {
+    constexpr std::string_view kFolded = "a member equals a protocol member only after case folding";
+    return method == "elicitation/create" ? declined(std::string(kFolded)) : refused(std::string(kFolded));
   }
   // A task in place of an answer was not reviewed.
   if (params.find("task")) {
