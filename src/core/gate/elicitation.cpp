@@ -362,7 +362,10 @@ Result<std::string> host_of_address(std::string_view url, std::span<const std::s
   if (hosts.empty()) {
     // Numbers, and names without a dot, lead to the person's own machine or network.
     const std::string_view last = labels.back();
-    if (labels.size() < 2 || (last.front() >= '0' && last.front() <= '9') || last == "localhost" || last == "local") {
+    constexpr std::array<std::string_view, 9> kLocal = {"localhost", "local", "localdomain", "internal", "intranet",
+                                                        "lan",       "home",  "corp",        "arpa"};
+    if (labels.size() < 2 || (last.front() >= '0' && last.front() <= '9') ||
+        std::ranges::find(kLocal, last) != kLocal.end()) {
       return wrong("the address is on this machine or network");
     }
     return lower;
