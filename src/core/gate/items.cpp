@@ -312,10 +312,12 @@ void Session::Impl::on_listen(Message message) {
   forward_request(std::move(message), std::move(outstanding));
 }
 
-// A server may report a part of what is watched.
+// A server may report a part of what is watched; not by a way that leads out of it.
 bool Session::Impl::is_watched(std::string_view uri) const {
+  const bool clear = !policy::is_ambiguous_uri(uri);
   const auto covers = [&](const std::string& watched) {
-    return uri == watched || (uri.starts_with(watched) && (watched.ends_with('/') || uri[watched.size()] == '/'));
+    return uri == watched ||
+           (clear && uri.starts_with(watched) && (watched.ends_with('/') || uri[watched.size()] == '/'));
   };
   return std::ranges::any_of(subscribed_, covers) || std::ranges::any_of(outstanding_, [&](const auto& entry) {
            return std::ranges::any_of(entry.second.watched, covers);
