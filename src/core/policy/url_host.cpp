@@ -210,6 +210,20 @@ bool names_host_again(std::string_view scheme, std::string_view behind) {
   return false;
 }
 
+// Another URL behind a comma and the like: what a server that takes lists would read.
+bool looks_like_list(std::string_view behind) {
+  for (std::size_t at = behind.find("://"); at != std::string_view::npos; at = behind.find("://", at + 1)) {
+    std::size_t begin = at;
+    while (begin > 0 && is_letter(behind[begin - 1])) {
+      --begin;
+    }
+    if (begin > 0 && begin < at && std::string_view(",;|").find(behind[begin - 1]) != std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // What is left of the authority after the user's name, which only some readers know.
 Result<std::string_view> without_user(std::string_view authority) {
   const std::size_t at = authority.find('@');
@@ -265,6 +279,9 @@ Result<std::string> url_host(std::string_view url) {
   }
   const std::string_view rest = url.substr(colon + 3);
   const std::size_t end = std::min(rest.find_first_of("/?#"), rest.size());
+  if (looks_like_list(rest)) {
+    return unclear("it looks like a list of URLs, which servers take apart");
+  }
   if (names_host_again(kind, rest.substr(end))) {
     return unclear("a parameter of it can name another host");
   }

@@ -27,6 +27,7 @@ TEST_CASE("the host of a plain URL is found") {
   CHECK(host("postgres://db.internal/x?sslmode=require&application_name=host") == "db.internal");
   CHECK(host("mongodb://db.internal/x?serverSelectionTimeoutMS=5&replicaSet=a") == "db.internal");
   CHECK(host("https://api.example.com/x?host=y") == "api.example.com");
+  CHECK(host("https://api.example.com/a,b/https://example.org?u=https://x") == "api.example.com");
 }
 
 TEST_CASE("what two URL readers could read differently has no host") {
@@ -60,6 +61,8 @@ TEST_CASE("what two URL readers could read differently has no host") {
                           "mssql+pyodbc://good.example/x?odbc_connect=Server%3Devil",
                           "mongodb://good.example/?a=1;proxyHost=evil.example",
                           "ssh://-oProxyCommand=x@good.example/",
+                          "https://good.example/,https://evil.example/",
+                          "https://good.example/x;http://evil.example",
                           "https://good.example#@evil.example/",
                           "https://good.example?@evil.example/",
                           "https://ex\tample.com/",
