@@ -254,7 +254,9 @@ bool takes_input(const Value& field) {
 bool hides_fields(const Value& requested_schema) {
   constexpr auto kPlain = std::to_array<std::string_view>(
       {"type", "properties", "required", "title", "description", "$schema", "$id", "$comment", "$defs", "definitions"});
-  bool hides = false;
+  const Value type = requested_schema.find("type");
+  const Value properties = requested_schema.find("properties");
+  bool hides = !type.is(Kind::string) || !type.string_equals("object") || (properties && !properties.is(Kind::object));
   for (const Member member : requested_schema.members()) {
     const std::string key = member.key.string();
     const bool shut = (key == "additionalProperties" || key == "unevaluatedProperties") &&
