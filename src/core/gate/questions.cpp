@@ -290,6 +290,16 @@ JudgedQuestion judge_question(std::string_view method, const Value& params, cons
   return refused("a question that does not exist");
 }
 
+bool data_asks(const Value& data) {
+  for (const Member member : data.members()) {
+    const std::string key = text::fold_to_ascii(member.key.string());
+    if (key == "elicitations" || key == "inputrequests") {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string roots_result(const std::vector<std::string>& folders) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
   json::Writer w;
