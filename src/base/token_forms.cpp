@@ -10,7 +10,8 @@ namespace {
 using L = TokenForm::Letters;
 constexpr auto kUnsure = TokenForm::Sure::no;
 
-constexpr std::array kForms = std::to_array<TokenForm>({
+// Of code, of models and of clouds.
+constexpr std::array kFirst = std::to_array<TokenForm>({
     {"github_pat_", 40, L::word, "GitHub token"},
     {"ghp_", 30, L::alphanumeric, "GitHub token"},
     {"gho_", 30, L::alphanumeric, "GitHub token"},
@@ -44,6 +45,10 @@ constexpr std::array kForms = std::to_array<TokenForm>({
     {"sk-", 32, L::alphanumeric, "API key"},
     {"sk_live_", 20, L::alphanumeric, "Stripe key"},
     {"rk_live_", 20, L::alphanumeric, "Stripe key"},
+});
+
+// Of packages and of services.
+constexpr std::array kSecond = std::to_array<TokenForm>({
     {"npm_", 36, L::alphanumeric, "npm token"},
     {"pypi-", 50, L::word, "PyPI token"},
     {"hf_", 30, L::alphanumeric, "Hugging Face token"},
@@ -88,6 +93,12 @@ constexpr std::array kForms = std::to_array<TokenForm>({
     {"BSA", 20, L::word, "Brave key", kUnsure},
     {"eyJhbGciOi", 10, L::dotted, "web token", kUnsure},  // inside of prose its three parts are looked at
 });
+
+constexpr auto kForms = [] {
+  std::array<TokenForm, kFirst.size() + kSecond.size()> all;
+  std::ranges::copy(kSecond, std::ranges::copy(kFirst, all.begin()).out);
+  return all;
+}();
 
 constexpr bool longer_first() {
   for (std::size_t i = 0; i < kForms.size(); ++i) {
