@@ -16,6 +16,9 @@
 #include "app/secrets.hpp"
 #include "app/server_view.hpp"
 #include "base/text.hpp"
+#include "core/policy/evaluate.hpp"
+#include "core/policy/idle.hpp"
+#include "core/policy/judge_call.hpp"
 #include "formats/ceiling_yaml.hpp"
 #include "formats/yaml.hpp"
 #include "run/files.hpp"
@@ -72,6 +75,7 @@ class LaunchCheck {
   void script(const PlannedLaunch& planned);
   void secrets();
   void snapshot();
+  void rules(const catalog::Snapshot& snapshot);
 
   const Caller& caller_;
   const LoadedPolicy& loaded_;
@@ -176,6 +180,20 @@ void LaunchCheck::secrets() {
   }
 }
 
+// What the text of the policy alone does not show: rules that speak of nothing that was reviewed.
+void LaunchCheck::rules(const catalog::Snapshot& snapshot) {
+  const policy::Tools& tools = loaded_.policy.tools;
+  for (const std::string& place : policy::idle_rules(tools, snapshot)) {
+    note(text::cat(place, " names no tool of the snapshot, so it does nothing"), file(),
+         "correct the name, or remove the rule");
+  }
+  for (const policy::IdleCondition& idle : policy::idle_conditions(tools, snapshot)) {
+    note(text::cat(policy::rule_place(tools, idle.rule), " looks at ", text::printable(idle.pointer, 256),
+                   ", which no tool that it names was reviewed with"),
+         place_in(loaded_.policy, idle.position), "correct the pointer, or review the tool again");
+  }
+}
+
 void LaunchCheck::snapshot() {
   const Result<LoadedSnapshot> found = load_snapshot(caller_, loaded_);
   if (!found) {
@@ -184,6 +202,9 @@ void LaunchCheck::snapshot() {
   }
   if (const Status admitted = admit_snapshot(loaded_, *found); !admitted) {
     add(admitted.error());
+  }
+  if (found->snapshot) {
+    rules(*found->snapshot);
   }
   if (!found->snapshot || !launch_ || loaded_.policy.catalog.drift.launch == policy::DriftAction::flag) {
     return;

@@ -15,6 +15,7 @@ class Check final : public Command {
  public:
   void declare(Options& options) override {
     options.positionals("NAME|FILE", words_, "names of policies, or files: policies (YAML) and snapshots (JSON)");
+    options.values("--policy", "FILE", files_, "a policy FILE, as the other commands take it");
     options.values("--ceiling", "FILE", ceilings_,
                    "compare the policies with what this FILE accepts; alone: check the ceiling itself");
     options.flag("--syntax-only", syntax_only_,
@@ -23,6 +24,9 @@ class Check final : public Command {
   }
 
   int execute(const Invocation& invocation) override {
+    for (const std::string& file : files_) {
+      words_.push_back(file.contains('/') ? file : "./" + file);
+    }
     if (words_.empty() && ceilings_.empty()) {
       return usage_error("give at least one NAME or FILE");
     }
@@ -77,6 +81,7 @@ class Check final : public Command {
     return stopping;
   }
 
+  std::vector<std::string> files_ = {};
   std::vector<std::string> ceilings_ = {};
   std::vector<std::string> words_ = {};
   bool deep_ = false;

@@ -39,7 +39,8 @@ struct Fixture {
     return check_file(caller, path, ceilings, CheckDepth::launch);
   }
   // As a review leaves it.
-  void review(bool unattended = false) const {
+  void review(std::vector<catalog::PinnedTool> tools) const { review(false, std::move(tools)); }
+  void review(bool unattended = false, std::vector<catalog::PinnedTool> tools = {}) const {
     const auto loaded = load_policy(caller, {.name = {}, .file = temp.at("one.yaml"), .ceilings = {}});
     REQUIRE_MESSAGE(loaded.has_value(), loaded.error().to_string());
     const auto planned = plan_launch({.caller = caller, .loaded = *loaded, .depth = LaunchRequest::Depth::show});
@@ -49,6 +50,7 @@ struct Fixture {
     snapshot.reviewer = "tester";
     snapshot.reviewed_at = "2026-01-31T12:00:00Z";
     snapshot.unattended = unattended;
+    snapshot.tools = std::move(tools);
     snapshot.launch = planned->prepared.fingerprint;
     catalog::seal(snapshot);
     temp.file("one.catalog.json", formats::write_snapshot(snapshot));
@@ -140,6 +142,24 @@ TEST_CASE("a command of a secret is not run") {
   f.review();
   CHECK(all(f.check(f.temp.at("one.yaml"))) == "");
   CHECK_FALSE(std::filesystem::exists(f.temp.at("ran")));
+}
+
+TEST_CASE("rules that speak of nothing that was reviewed are told") {
+  const Fixture f;
+  f.policy("", "",
+           "tools:\n  rules:\n    - {tools: [wirte], action: block}\n"
+           "    - {tools: [write], action: allow, arguments: {/paht: {max_length: 9}, /path: {}}}\n");
+  f.review(
+      {{.name = "write",
+        .definition = R"({"inputSchema":{"properties":{"path":{"type":"string"}}},"name":"write"})",
+        .digest = catalog::tool_digest(R"({"inputSchema":{"properties":{"path":{"type":"string"}}},"name":"write"})"),
+        .effect = "write",
+        .effect_source = catalog::EffectSource::reviewer}});
+  const std::string found = all(f.check(f.temp.at("one.yaml")));
+  CHECK(says(found, "note: rule 1 (" + f.temp.at("one.yaml") + ":11:7) names no tool of the snapshot"));
+  CHECK(says(found, "(note) " + f.temp.at("one.yaml") + ":12:"));
+  CHECK(says(found, "looks at /paht, which no tool that it names was reviewed with"));
+  CHECK_FALSE(says(found, "looks at /path"));
 }
 
 TEST_CASE("a snapshot that would not count is told: unsigned, unattended, of another launch") {

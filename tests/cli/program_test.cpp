@@ -32,6 +32,7 @@ TEST_CASE("exit status: usage 2, findings 1, errors by name, help 0") {
   CHECK(bad.status == 1);
   CHECK(holds(bad.out, place.at("bad.yaml") + ":1:1: "));
   CHECK(place.tool({"check", "--syntax-only", place.at("one.yaml")}).status == 0);
+  CHECK(place.tool({"check", "--syntax-only", "--policy", place.at("one.yaml")}).status == 0);
   CHECK(place.tool({"check", "--syntax-only", "--deep", place.at("one.yaml")}).status == 2);
   const Outcome unreviewed = place.tool({"check", place.at("one.yaml")});
   CHECK(unreviewed.status == 1);

@@ -25,6 +25,9 @@ constexpr std::array<std::string_view, 10> kForPrograms = {"uri",           "nex
                                                            "progressToken", "requestId",  "taskId",       "resultType",
                                                            "blob",          "url"};
 
+// Of these, what people are shown as well. No control character belongs in one.
+constexpr std::array<std::string_view, 3> kShownToo = {"uri", "url", "mimeType"};
+
 // Structured content has names of its own choice.
 enum class Place : bool { protocol, data };
 
@@ -82,6 +85,9 @@ class Filter {
           member.value.is(Kind::string) &&
           ((media && key == "data") || std::ranges::find(kForPrograms, key) != kForPrograms.end());
       if (place == Place::protocol && (key == "_meta" || for_programs)) {
+        if (for_programs && std::ranges::find(kShownToo, key) != kShownToo.end()) {
+          replace(member.value, without_escapes(member.value));
+        }
         continue;
       }
       look_at_name(object, member.key, names);
@@ -132,6 +138,16 @@ class Filter {
   // The form of a token survives the short escapes of JSON.
   bool plainly_without_secrets(std::string_view raw, const Glance& glance) const {
     return secrets_.values_are_plain() && !glance.spelled && secrets_.find(raw, SecretFinder::Reach::run).empty();
+  }
+
+  std::optional<std::string> without_escapes(const Value& value) {
+    if (!glance_at(value.string_raw()).worth_a_look) {
+      return std::nullopt;
+    }
+    const std::string before = value.string();
+    std::string now = before;
+    treat(before, now, policy_.terminal_escapes, treated_.escapes, without_terminal_escapes);
+    return now == before ? std::nullopt : std::optional(std::move(now));
   }
 
   // The text of a string where it has to be another.

@@ -224,6 +224,22 @@ bool names_secret(std::string_view text) {
   return names_secret_plainly(text) || names_secret_plainly(read_as_latin(text));
 }
 
+// Values to choose from, of which each is fixed: a branch of another kind (`string | null`) is typed.
+bool is_choice(const Value& field) {
+  const auto fixed = [](const Value& branch) { return branch.find("const") || branch.find("enum").size() > 0; };
+  if (fixed(field)) {
+    return true;
+  }
+  return std::ranges::any_of(std::to_array({"oneOf", "anyOf"}), [&](std::string_view keyword) {
+    const Value branches = field.find(keyword);
+    bool all = branches.size() > 0;
+    for (const Value branch : branches.elements()) {
+      all = all && fixed(branch);
+    }
+    return all;
+  });
+}
+
 // A field that takes what a person types.
 bool takes_input(const Value& field) {
   const Value type = field.find("type");
@@ -231,8 +247,23 @@ bool takes_input(const Value& field) {
     return false;
   }
   const Value items = field.find("items");
-  const Value& chosen = items ? items : field;
-  return !(chosen.find("enum") || chosen.find("const") || chosen.find("oneOf") || chosen.find("anyOf"));
+  return !is_choice(items ? items : field);
+}
+
+// What fields the form has is said elsewhere than in its `properties`.
+bool hides_fields(const Value& requested_schema) {
+  constexpr auto kPlain = std::to_array<std::string_view>(
+      {"type", "properties", "required", "title", "description", "$schema", "$id", "$comment", "$defs", "definitions"});
+  const Value type = requested_schema.find("type");
+  const Value properties = requested_schema.find("properties");
+  bool hides = !type.is(Kind::string) || !type.string_equals("object") || (properties && !properties.is(Kind::object));
+  for (const Member member : requested_schema.members()) {
+    const std::string key = member.key.string();
+    const bool shut = (key == "additionalProperties" || key == "unevaluatedProperties") &&
+                      member.value.is(Kind::boolean) && !member.value.boolean();
+    hides = hides || (!shut && std::ranges::find(kPlain, key) == kPlain.end());
+  }
+  return hides;
 }
 
 }  // namespace
@@ -265,7 +296,7 @@ bool misleads_the_eye(const Value& value) {
 }
 
 bool asks_for_secret(std::string_view message, const Value& requested_schema) {
-  bool takes = false;
+  bool takes = hides_fields(requested_schema);
   for (const Member field : requested_schema.find("properties").members()) {
     if (!takes_input(field.value)) {
       continue;
@@ -333,7 +364,10 @@ Result<std::string> host_of_address(std::string_view url, std::span<const std::s
   if (hosts.empty()) {
     // Numbers, and names without a dot, lead to the person's own machine or network.
     const std::string_view last = labels.back();
-    if (labels.size() < 2 || (last.front() >= '0' && last.front() <= '9') || last == "localhost" || last == "local") {
+    constexpr std::array<std::string_view, 9> kLocal = {"localhost", "local", "localdomain", "internal", "intranet",
+                                                        "lan",       "home",  "corp",        "arpa"};
+    if (labels.size() < 2 || (last.front() >= '0' && last.front() <= '9') ||
+        std::ranges::find(kLocal, last) != kLocal.end()) {
       return wrong("the address is on this machine or network");
     }
     return lower;

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "core/gate/records.hpp"
 #include "core/gate/session_state.hpp"
+#include "core/gate/spelled_id.hpp"
 #include "core/json/write.hpp"
 #include "core/wire/names.hpp"
 
@@ -41,6 +42,11 @@ void Session::Impl::on_client_refused(wire::Refused refused) {
   // An id that is outstanding already gets its one reply from the server.
   if (refused.id && refused.has_method && !id_in_use(*refused.id)) {
     to_client(wire::error_line(*refused.id, refused.error.code, refused.error.detail));
+  } else if (!refused.id) {
+    const auto waits = [this](const Id& id) { return id_in_use(id); };
+    if (const auto answer = answer_as_spelled(refused, limits_, waits)) {
+      to_client(*answer);
+    }
   }
 }
 

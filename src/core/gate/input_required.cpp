@@ -71,9 +71,7 @@ bool shape_fits(const Value& result) {
 
 bool Session::Impl::asks_client(const Message& reply) {
   if (reply.kind == MessageKind::error) {
-    const Value data = reply.error.find("data");
-    return reply.error.find("code").safe_integer() == kUrlRequired || data.find("elicitations") ||
-           data.find("inputRequests");
+    return reply.error.find("code").safe_integer() == kUrlRequired || data_asks(reply.error.find("data"));
   }
   const Value type = reply.result.find("resultType");
   return reply.result.find("inputRequests") || (type.is(Kind::string) && type.string_equals("input_required"));

@@ -17,6 +17,17 @@ using json::Value;
 
 namespace {
 
+// No member of a reference that a reader without regard to case takes for what it names.
+bool is_clear(const Value& ref) {
+  bool clear = true;
+  for (const json::Member member : ref.members()) {
+    const std::string key = member.key.string();
+    const std::string lower = text::lower_ascii(key);
+    clear = clear && (key == lower || (lower != "type" && lower != "name" && lower != "uri"));
+  }
+  return clear;
+}
+
 bool flagged(const ItemView& item, const policy::Verdict& verdict) {
   return item.flagged || verdict.action == policy::Action::flag;
 }
@@ -237,6 +248,10 @@ void Session::Impl::on_resource(Message message) {
 void Session::Impl::on_completion(Message message) {
   const Value ref = message.params.find("ref");
   const Value type = ref.find("type");
+  if (!is_clear(ref)) {
+    refuse_request(message, Errc::message_ambiguous, "a member of `ref` equals another only after case folding");
+    return;
+  }
   if (type.is(Kind::string) && type.string_equals("ref/prompt") && ref.find("name").is(Kind::string)) {
     const std::string prompt = ref.find("name").string();
     settle_item(std::move(message), ListKind::prompts, prompt, judge_prompt(prompt));
@@ -297,10 +312,12 @@ void Session::Impl::on_listen(Message message) {
   forward_request(std::move(message), std::move(outstanding));
 }
 
-// A server may report a part of what is watched.
+// A server may report a part of what is watched; not by a way that leads out of it.
 bool Session::Impl::is_watched(std::string_view uri) const {
+  const bool clear = !policy::is_ambiguous_uri(uri);
   const auto covers = [&](const std::string& watched) {
-    return uri == watched || (uri.starts_with(watched) && (watched.ends_with('/') || uri[watched.size()] == '/'));
+    return uri == watched ||
+           (clear && uri.starts_with(watched) && (watched.ends_with('/') || uri[watched.size()] == '/'));
   };
   return std::ranges::any_of(subscribed_, covers) || std::ranges::any_of(outstanding_, [&](const auto& entry) {
            return std::ranges::any_of(entry.second.watched, covers);

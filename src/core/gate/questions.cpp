@@ -8,6 +8,7 @@
 #include "core/gate/elicitation.hpp"
 #include "core/gate/own_text.hpp"
 #include "core/json/write.hpp"
+#include "core/wire/fold.hpp"
 #include "core/wire/names.hpp"
 #include "core/wire/synth.hpp"
 
@@ -269,6 +270,10 @@ JudgedQuestion judge_question(std::string_view method, const Value& params, cons
   if (params && !params.is(Kind::object)) {
     return refused("params that are no object");
   }
+  if (wire::folded_params_member(params)) {
+    constexpr std::string_view kFolded = "a member equals a protocol member only after case folding";
+    return method == "elicitation/create" ? declined(std::string(kFolded)) : refused(std::string(kFolded));
+  }
   // A task in place of an answer was not reviewed.
   if (params.find("task")) {
     return method == "elicitation/create" ? declined("a task") : refused("a task");
@@ -283,6 +288,16 @@ JudgedQuestion judge_question(std::string_view method, const Value& params, cons
     return judge_roots(params, context);
   }
   return refused("a question that does not exist");
+}
+
+bool data_asks(const Value& data) {
+  for (const Member member : data.members()) {
+    const std::string key = text::fold_to_ascii(member.key.string());
+    if (key == "elicitations" || key == "inputrequests") {
+      return true;
+    }
+  }
+  return false;
 }
 
 std::string roots_result(const std::vector<std::string>& folders) {

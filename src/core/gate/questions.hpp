@@ -59,6 +59,9 @@ struct JudgedQuestion {
 // `params` may be absent. Members of ours are already gone.
 JudgedQuestion judge_question(std::string_view method, const json::Value& params, const QuestionContext& context);
 
+// Does the data of an error ask the client for something, to any reader?
+bool data_asks(const json::Value& data);
+
 // The result of elicitation/create that says no.
 inline constexpr std::string_view kDeclined = R"({"action":"decline"})";
 inline constexpr std::string_view kCancelled = R"({"action":"cancel"})";

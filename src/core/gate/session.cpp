@@ -113,24 +113,37 @@ void Session::Impl::on_text(Side from, std::string line) {
     }
     return;
   }
+  const auto refuse = [&](wire::Refused one) {
+    if (from == Side::client) {
+      on_client_refused(std::move(one));
+    } else {
+      on_server_refused(std::move(one));
+    }
+  };
   wire::Refused& refused = message.error();
   if (refused.is_array && handshake_ >= Handshake::answered && revision_ == wire::Revision::v2025_03_26) {
-    // The one revision with batches. Each element is judged and goes on as a line of its own; a batch inside a batch is
-    // an array again and ends as malformed, because elements are objects.
+    // The one revision with batches. Each element is judged and goes on as a line of its own, also beside one that is
+    // none: who waits for its answer gets it. A batch inside a batch is malformed, because elements are objects.
     auto lines = wire::split_batch(refused.line, limits_, config_.policy.messages.in_flight);
     if (lines) {
       for (std::string& element : *lines) {
-        on_text(from, std::move(element));
+        if (element.starts_with('{')) {
+          on_text(from, std::move(element));
+        } else {
+          wire::Refused none;
+          none.error = {Errc::message_malformed, "an element of a batch that is no object", {}, {}};
+          none.is_json_rpc = true;
+          none.line = std::move(element);
+          refuse(std::move(none));
+        }
       }
       return;
     }
     refused.error = std::move(lines.error());
+    // Any request may be answered in it: none is left waiting.
+    refused.unreadable_id = from == Side::server && refused.error.code == Errc::message_too_large;
   }
-  if (from == Side::client) {
-    on_client_refused(std::move(refused));
-  } else {
-    on_server_refused(std::move(refused));
-  }
+  refuse(std::move(refused));
 }
 
 void Session::Impl::notice_once(std::string text) {

@@ -45,9 +45,7 @@ Status check_payload(const Value& object) {
 }
 
 bool readable_error(const Value& error) {
-  const Value data = error.find("data");
-  return error.find("code").safe_integer() && error.find("message").is(Kind::string) && !data.find("elicitations") &&
-         !data.find("inputRequests");
+  return error.find("code").safe_integer() && error.find("message").is(Kind::string) && !data_asks(error.find("data"));
 }
 
 }  // namespace

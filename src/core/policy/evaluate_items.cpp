@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "core/policy/evaluate.hpp"
@@ -52,6 +54,35 @@ bool has_dot_segment(std::string_view text) {
   return false;
 }
 
+// `text` with one slash for each run of them; those behind the scheme stay.
+std::string with_single_slashes(std::string_view text) {
+  const std::size_t scheme = text.find("://");
+  std::size_t at = scheme == std::string_view::npos ? 0 : scheme + 3;
+  std::string out(text.substr(0, at));
+  for (; at < text.size(); ++at) {
+    if (text[at] != '/' || out.empty() || out.back() != '/' || at == scheme + 3) {
+      out += text[at];
+    }
+  }
+  return out;
+}
+
+// What readers may make of a URI: as it is; with its escapes decoded, once and twice; of each the resource alone,
+// without fragment (of a file, query) and slashes that stand for one or none.
+std::vector<std::string> spellings(std::string_view uri) {
+  std::vector<std::string> out = {std::string(uri), percent_decoded(uri)};
+  out.push_back(percent_decoded(out.back()));
+  const std::string_view ends = text::lower_ascii(uri.substr(0, 5)) == "file:" ? "?#" : "#";
+  for (std::size_t i = 0; i < 3; ++i) {
+    std::string alone = with_single_slashes(std::string_view(out[i]).substr(0, out[i].find_first_of(ends)));
+    if (alone.ends_with('/') && !alone.ends_with("://")) {
+      alone.pop_back();
+    }
+    out.push_back(std::move(alone));
+  }
+  return out;
+}
+
 // No blanks and nothing that is not seen: whoever writes a URI that nobody reviews could write sentences in it.
 bool is_spelled_as_uri(std::string_view uri) {
   constexpr std::size_t kMaxBytes = 2'048;
@@ -78,6 +109,7 @@ Verdict evaluate_templates(const Policy& policy) {
 
 Verdict evaluate_resource(const Policy& policy, std::string_view uri, ResourceOrigin origin) {
   const Resources& resources = policy.resources;
+  const std::vector<std::string> readings = resources.rules.empty() ? std::vector<std::string>() : spellings(uri);
   // A glob says nothing about a URI that its reader may take for another one; only a word for all of them does.
   for (std::size_t i = 0; i < resources.rules.size(); ++i) {
     const ResourceRule& rule = resources.rules[i];
@@ -85,7 +117,12 @@ Verdict evaluate_resource(const Policy& policy, std::string_view uri, ResourceOr
     if (permits && is_ambiguous_uri(uri)) {
       continue;
     }
-    if (std::ranges::any_of(rule.uris, [&](const std::string& glob) { return glob_match(glob, uri); })) {
+    // What permits has to fit as it is written; what forbids holds for all that a reader may make of it.
+    const auto fits = [&](const std::string& glob) {
+      return permits ? glob_match(glob, uri)
+                     : std::ranges::any_of(readings, [&](const std::string& one) { return glob_match(glob, one); });
+    };
+    if (std::ranges::any_of(rule.uris, fits)) {
       Verdict verdict = by_word(policy, "", rule.action, rule.position);
       verdict.because = text::cat("resource rule ", i + 1, verdict.because);
       return verdict;

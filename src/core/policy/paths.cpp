@@ -57,6 +57,23 @@ bool wide_blank(char32_t c) {
   return c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
+// A path that begins behind a comma, a colon and the like: what a server that takes lists would read.
+bool looks_like_list(std::string_view text) {
+  if (text::lower_ascii(text.substr(0, 7)) == "file://") {
+    text.remove_prefix(7);
+  }
+  for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+    if (std::string_view(",;:| ").find(text[i]) == std::string_view::npos) {
+      continue;
+    }
+    const std::string_view next = text.substr(i + 1);
+    if (next.starts_with('/') || next.starts_with("~/") || next == ".." || next.starts_with("../")) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // What is unclear about the text itself; empty when nothing is.
 std::string_view blemish(std::string_view text) {
   if (text.empty() || text.size() > kMaxPathBytes) {
@@ -81,6 +98,9 @@ std::string_view blemish(std::string_view text) {
   }
   if ((text.front() == '[' || text.front() == '{') && text.find('"') != std::string_view::npos) {
     return "it looks like JSON, out of which servers read a list or an object";
+  }
+  if (looks_like_list(text)) {
+    return "it looks like a list of paths, which servers take apart";
   }
   for (std::size_t i = 0; i + 1 < text.size(); ++i) {
     if (text[i] == '$' && (is_letter(text[i + 1]) || text[i + 1] == '_' || text[i + 1] == '{' || text[i + 1] == '(')) {

@@ -159,10 +159,69 @@ bool hides_separator(std::string_view user) {
 
 // Schemes of code, of data and of files: what stands where the host should is none to whoever opens them.
 bool names_no_host(std::string_view scheme) {
-  constexpr std::array<std::string_view, 15> kSchemes = {"file", "about", "blob",        "data",       "expect",
-                                                         "glob", "jar",   "javascript",  "local-file", "netdoc",
-                                                         "phar", "php",   "view-source", "vbscript",   "zip"};
-  return std::ranges::find(kSchemes, scheme) != kSchemes.end() || scheme.starts_with("compress.");
+  constexpr std::array<std::string_view, 18> kSchemes = {
+      "file",       "about",  "blob",  "data", "duckdb", "expect", "glob",        "jar",      "javascript",
+      "local-file", "netdoc", "npipe", "phar", "php",    "unix",   "view-source", "vbscript", "zip"};
+  return std::ranges::find(kSchemes, scheme) != kSchemes.end() || scheme.starts_with("compress.") ||
+         scheme.starts_with("sqlite") || scheme.ends_with("+unix");
+}
+
+int hex_value(char c) {
+  const char lower = static_cast<char>(c | 0x20);
+  return is_digit(c) ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+// The letters and digits of a parameter's name, decoded and in lower case.
+std::string parameter_name(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '%' && i + 2 < text.size() && hex_value(text[i + 1]) >= 0 && hex_value(text[i + 2]) >= 0) {
+      c = static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
+      i += 2;
+    }
+    if (is_digit(c) || is_letter(c)) {
+      out += c;
+    }
+  }
+  return text::lower_ascii(out);
+}
+
+// URLs of databases and the like: drivers let a parameter take the place of the host (postgres://a/x?host=b).
+bool names_host_again(std::string_view scheme, std::string_view behind) {
+  constexpr std::array<std::string_view, 5> kWeb = {"http", "https", "ws", "wss", "ftp"};
+  constexpr std::array<std::string_view, 21> kNames = {
+      "addr",        "address",    "althosts",  "connectionstring", "datasource", "dsn",
+      "endpoint",    "host",       "hostaddr",  "hostname",         "hosts",      "ip",
+      "odbcconnect", "proxy",      "proxyhost", "server",           "service",    "servicefile",
+      "socket",      "socketpath", "unixsocket"};
+  if (std::ranges::find(kWeb, scheme) != kWeb.end() || behind.find('?') == std::string_view::npos) {
+    return false;
+  }
+  std::string_view query = behind.substr(behind.find('?') + 1);
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find_first_of("&;?#"), query.size());
+    const std::string name = parameter_name(query.substr(0, query.substr(0, end).find('=')));
+    if (std::ranges::find(kNames, name) != kNames.end()) {
+      return true;
+    }
+    query.remove_prefix(std::min(end + 1, query.size()));
+  }
+  return false;
+}
+
+// Another URL behind a comma and the like: what a server that takes lists would read.
+bool looks_like_list(std::string_view behind) {
+  for (std::size_t at = behind.find("://"); at != std::string_view::npos; at = behind.find("://", at + 1)) {
+    std::size_t begin = at;
+    while (begin > 0 && is_letter(behind[begin - 1])) {
+      --begin;
+    }
+    if (begin > 0 && begin < at && std::string_view(",;|").find(behind[begin - 1]) != std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // What is left of the authority after the user's name, which only some readers know.
@@ -174,6 +233,9 @@ Result<std::string_view> without_user(std::string_view authority) {
   const std::string_view user = authority.substr(0, at);
   if (authority.find('@', at + 1) != std::string_view::npos || !is_userinfo(user) || hides_separator(user)) {
     return unclear("programs disagree where the user's name in it ends");
+  }
+  if (user.starts_with('-')) {
+    return unclear("its user's name begins with -, which programs take for an option");
   }
   return authority.substr(at + 1);
 }
@@ -211,11 +273,18 @@ Result<std::string> url_host(std::string_view url) {
   if (colon == std::string_view::npos || !plain || !url.substr(colon).starts_with("://")) {
     return unclear("it is no URL of the form scheme://host");
   }
-  if (names_no_host(text::lower_ascii(scheme))) {
-    return unclear(text::lower_ascii(scheme) == "file" ? "a file URL has no host" : "URLs of its scheme have no host");
+  const std::string kind = text::lower_ascii(scheme);
+  if (names_no_host(kind)) {
+    return unclear(kind == "file" ? "a file URL has no host" : "URLs of its scheme have no host");
   }
   const std::string_view rest = url.substr(colon + 3);
   const std::size_t end = std::min(rest.find_first_of("/?#"), rest.size());
+  if (looks_like_list(rest)) {
+    return unclear("it looks like a list of URLs, which servers take apart");
+  }
+  if (names_host_again(kind, rest.substr(end))) {
+    return unclear("a parameter of it can name another host");
+  }
   // A reader that knows no query would look for the host behind it.
   const std::string_view after = rest.substr(end, std::min(rest.find('/', end), rest.size()) - end);
   if (after.find('@') != std::string_view::npos) {

@@ -16,13 +16,40 @@ using std::string_view;
 constexpr std::array kEnvelope = std::to_array<string_view>({"jsonrpc", "id", "method", "params", "result", "error"});
 
 constexpr std::array kParams = std::to_array<string_view>({
-    "_meta",        "argument",      "arguments", "capabilities",  "clientInfo",
-    "context",      "cursor",        "data",      "elicitationId", "inputResponses",
-    "level",        "logger",        "message",   "messages",      "mode",
-    "name",         "notifications", "progress",  "progressToken", "protocolVersion",
-    "reason",       "ref",           "requestId", "requestState",  "requestedSchema",
-    "systemPrompt", "task",          "taskId",    "toolChoice",    "tools",
-    "total",        "uri",           "url",
+    "_meta",
+    "argument",
+    "arguments",
+    "capabilities",
+    "clientInfo",
+    "context",
+    "cursor",
+    "data",
+    "elicitationId",
+    "includeContext",
+    "inputResponses",
+    "level",
+    "logger",
+    "message",
+    "messages",
+    "mode",
+    "name",
+    "notifications",
+    "progress",
+    "progressToken",
+    "protocolVersion",
+    "reason",
+    "ref",
+    "requestId",
+    "requestState",
+    "requestedSchema",
+    "systemPrompt",
+    "task",
+    "taskId",
+    "toolChoice",
+    "tools",
+    "total",
+    "uri",
+    "url",
 });
 
 constexpr std::array kResult = std::to_array<string_view>({
@@ -220,6 +247,8 @@ Envelope envelope_of(const json::Value& message) {
 std::optional<std::string> folded_protocol_member(const json::Value& message) {
   return folded_protocol_member(message, envelope_of(message));
 }
+
+std::optional<std::string> folded_params_member(const json::Value& params) { return in("", params, kParamsNames); }
 
 std::optional<std::string> folded_protocol_member(const json::Value& message, const Envelope& envelope) {
   if (auto place = in("", message, kEnvelopeNames)) {

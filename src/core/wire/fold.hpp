@@ -23,5 +23,7 @@ struct Envelope {
 };
 Envelope envelope_of(const json::Value& message);
 std::optional<std::string> folded_protocol_member(const json::Value& message, const Envelope& envelope);
+// The same of what stands elsewhere for the params of a message: in a question inside of a result, say.
+std::optional<std::string> folded_params_member(const json::Value& params);
 
 }  // namespace cordon::wire

@@ -176,9 +176,6 @@ Result<std::vector<std::string>> split_batch(const std::string& line, const json
   }
   std::vector<std::string> lines;
   for (const Value element : document->root().elements()) {
-    if (!element.is(Kind::object)) {
-      return fail(Errc::message_malformed, "a batch with an element that is no object");
-    }
     if (lines.size() == max_elements) {
       return fail(Errc::message_too_large, text::cat("a batch of more than ", max_elements, " messages"));
     }

@@ -47,8 +47,8 @@ struct Refused {
 // each member, the shape of the envelope. Everything else is left to the gate.
 std::expected<Message, Refused> parse(std::string line, const json::Limits& limits);
 
-// The elements of a batch line (an array of objects), each as a line of its own. message_malformed when it is none,
-// empty or holds anything but objects, message_too_large when there are more than `max_elements`.
+// The elements of a batch line, each as a line of its own, whatever it is. message_malformed when it is no array or
+// empty, message_too_large when there are more than `max_elements`.
 Result<std::vector<std::string>> split_batch(const std::string& line, const json::Limits& limits,
                                              std::size_t max_elements);
 

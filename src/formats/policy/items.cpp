@@ -36,23 +36,6 @@ policy::ResourceRule read_rule(Faults& faults, const yaml::Node& node) {
   return rule;
 }
 
-// Each glob of the later rule is taken by one of an earlier rule: it can never decide.
-void check_unreachable_uris(Faults& faults, const std::vector<policy::ResourceRule>& rules) {
-  for (std::size_t later = 1; later < rules.size(); ++later) {
-    const auto taken = [&](const std::string& glob) {
-      return std::ranges::any_of(
-          rules.begin(), rules.begin() + static_cast<std::ptrdiff_t>(later), [&](const policy::ResourceRule& earlier) {
-            return std::ranges::any_of(earlier.uris,
-                                       [&](const std::string& other) { return other == glob || other == "*"; });
-          });
-    };
-    if (!rules[later].uris.empty() && std::ranges::all_of(rules[later].uris, taken)) {
-      faults.add(rules[later].position, "the rule can never decide: earlier rules take all its URIs",
-                 "put it first, or leave it out");
-    }
-  }
-}
-
 }  // namespace
 
 std::vector<std::string> read_uri_globs(Faults& faults, const yaml::Node& list, std::string_view what,

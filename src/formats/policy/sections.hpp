@@ -65,7 +65,8 @@ enum class NetworkReader : std::uint8_t { policy, ceiling };
 policy::Network read_network(Faults& faults, const yaml::Node& node, NetworkReader reader);
 
 // Rules that can never decide, because earlier ones with an action take every name of theirs, whatever the arguments
-// or for the same `when` (unreachable.cpp).
+// or for a `when` that holds wherever theirs does (unreachable.cpp).
 void check_unreachable(Faults& faults, const std::vector<policy::Rule>& rules);
+void check_unreachable_uris(Faults& faults, const std::vector<policy::ResourceRule>& rules);
 
 }  // namespace cordon::formats

@@ -20,6 +20,28 @@ TEST_CASE("the first rule that matches a URI decides, else a word") {
   CHECK(evaluate_prompt(policy).because == "prompts.default: hide (p.yaml:9:1)");
 }
 
+TEST_CASE("what forbids holds for each spelling that a reader may take for what it names") {
+  Policy policy;
+  policy.resources.standard = Action::allow;
+  policy.resources.rules = {{{"file:///data/secret.txt", "demo://keys/*"}, Action::block, {}}};
+  for (const auto* uri :
+       {"file:///data/secret.txt", "file:///data/%73ecret.txt", "file:///data/%2573ecret.txt",
+        "file:///data//secret.txt", "file:///data/secret.txt#x", "file:///data/secret.txt?x",
+        "file:///data/secret.txt/", "file:///data%2fsecret.txt", "demo://k%65ys/1", "demo://keys//1"}) {
+    CAPTURE(uri);
+    CHECK(evaluate_resource(policy, uri, ResourceOrigin::listed).action == Action::block);
+  }
+  for (const auto* uri :
+       {"file:///data/secret.txt2", "file:///data/%70ublic.txt", "file://data/secret.txt", "demo://x"}) {
+    CAPTURE(uri);
+    CHECK(evaluate_resource(policy, uri, ResourceOrigin::listed).action == Action::allow);
+  }
+  // What permits does not: another spelling is not what it names.
+  policy.resources.standard = Action::block;
+  policy.resources.rules = {{{"file:///data/a"}, Action::allow, {}}};
+  CHECK(evaluate_resource(policy, "file:///data/%61", ResourceOrigin::listed).action == Action::block);
+}
+
 TEST_CASE("no glob permits a URI that a reader may take for another one") {
   Policy policy;
   policy.resources.standard = Action::block;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/policy/judge_call.hpp"
+#include "core/policy/idle.hpp"
 
 #include <doctest/doctest.h>
 
 #include "core/json/read.hpp"
+#include "core/policy/idle.hpp"
 
 using namespace cordon;
 using policy::Action;
@@ -225,6 +227,37 @@ TEST_CASE("a rule that names no tool of the snapshot is told") {
                                 {.tools = {"wirte_file", "delete_*"}, .action = Action::block},
                                 {.tools = {"*"}, .calls_per_minute = 3}});
   CHECK(policy::idle_rules(tools, snapshot) == std::vector<std::string>{"rule 2 (p.yaml:11:5)"});
+}
+
+TEST_CASE("a condition on an argument that no tool of its rule was reviewed with is told") {
+  catalog::Snapshot snapshot;
+  snapshot.tools = {
+      {.name = "edit",
+       .definition = R"({"inputSchema":{"type":"object","properties":{"path":{"type":"string"},"edits":{"type":"array",
+         "items":{"$ref":"#/$defs/edit"}},"more":{"type":"object","additionalProperties":true}},
+         "$defs":{"edit":{"properties":{"text":{"type":"string"}}}}}})"},
+      {.name = "read", .definition = R"({"inputSchema":{"type":"object","properties":{"file":{}}}})"}};
+  const auto told = [&](std::vector<std::string> names, const std::string& pointer) {
+    const Tools tools =
+        tools_of({{.tools = std::move(names), .when = {{.pointer = pointer}}, .action = Action::allow}});
+    return !policy::idle_conditions(tools, snapshot).empty();
+  };
+  for (const char* pointer : {"/path", "/edits/*/text", "/edits/0/text", "/more/*", "/more/*/x", "/*"}) {
+    CAPTURE(pointer);
+    CHECK_FALSE(told({"edit"}, pointer));
+  }
+  for (const char* pointer : {"/Path", "/edits/*/texts", "/edits/text", "/more/x", "/path/x", "/*/texts"}) {
+    CAPTURE(pointer);
+    CHECK(told({"edit"}, pointer));
+  }
+  CHECK_FALSE(told({"*"}, "/file"));
+  CHECK_FALSE(told({"other"}, "/file"));
+  const Tools tools =
+      tools_of({{.tools = {"read"}, .action = Action::allow, .arguments = {{.pointer = "/fiel", .position = {7, 9}}}}});
+  const auto idle = policy::idle_conditions(tools, snapshot);
+  REQUIRE(idle.size() == 1);
+  CHECK(idle.front().pointer == "/fiel");
+  CHECK(idle.front().position.line == 7);
 }
 
 TEST_CASE("limits hold wherever their rule stands, for the calls that it selects") {

@@ -24,6 +24,10 @@ TEST_CASE("the host of a plain URL is found") {
   CHECK(host("http://[::]/") == "::");
   CHECK(host("http://[1:0:0:2:0:0:0:3]/") == "1:0:0:2::3");
   CHECK(host("postgres://db.internal:5432/x") == "db.internal");
+  CHECK(host("postgres://db.internal/x?sslmode=require&application_name=host") == "db.internal");
+  CHECK(host("mongodb://db.internal/x?serverSelectionTimeoutMS=5&replicaSet=a") == "db.internal");
+  CHECK(host("https://api.example.com/x?host=y") == "api.example.com");
+  CHECK(host("https://api.example.com/a,b/https://example.org?u=https://x") == "api.example.com");
 }
 
 TEST_CASE("what two URL readers could read differently has no host") {
@@ -48,6 +52,17 @@ TEST_CASE("what two URL readers could read differently has no host") {
                           "data://good.example/x",
                           "netdoc://good.example/etc/passwd",
                           "compress.zlib://good.example/x",
+                          "unix://good.example/run/docker.sock",
+                          "http+unix://good.example/run/docker.sock",
+                          "sqlite3://good.example/data.db",
+                          "postgres://good.example/x?host=evil.example",
+                          "PostgreSQL://good.example/x?sslmode=require&%68ostAddr=6.6.6.6",
+                          "mysql://good.example/x?socketPath=/run/mysqld.sock",
+                          "mssql+pyodbc://good.example/x?odbc_connect=Server%3Devil",
+                          "mongodb://good.example/?a=1;proxyHost=evil.example",
+                          "ssh://-oProxyCommand=x@good.example/",
+                          "https://good.example/,https://evil.example/",
+                          "https://good.example/x;http://evil.example",
                           "https://good.example#@evil.example/",
                           "https://good.example?@evil.example/",
                           "https://ex\tample.com/",

@@ -92,5 +92,9 @@ TEST_CASE("a batch is split into its elements, unchanged") {
   const auto lines = split_batch(R"([{"a": 1}, {"b":2}])", {}, 2);
   REQUIRE(lines);
   CHECK(*lines == std::vector<std::string>{R"({"a": 1})", R"({"b":2})"});
+  const auto odd = split_batch(R"([[{"a":1}], 5])", {}, 2);
+  REQUIRE(odd);
+  CHECK(*odd == std::vector<std::string>{R"([{"a":1}])", "5"});
   CHECK(!split_batch("[]", {}, 2));
+  CHECK(!split_batch("[1,2,3]", {}, 2));
 }

@@ -103,12 +103,38 @@ TEST_CASE("rules with `when` and rules without action cover no later ones") {
 TEST_CASE("a rule behind one that takes all its calls is an error") {
   CHECK(rules("    - {tools: [\"*\"], when: {/a: {}, /b: {forbid: true}}, action: block}\n"
               "    - {tools: [t], when: {/b: {forbid: true}, /a: {}}, action: allow}\n") ==
-        "7:7: this rule can never decide: rule 1 (line 6) and those before it take all its tools");
+        "7:7: this rule can never decide: rule 1 (line 6) and those before it take all its calls");
   CHECK(rules("    - {tools: [\"*\"], action: block, arguments: {/a: {}}}\n"
               "    - {tools: [t], when: {/b: {}}, action: allow}\n") ==
-        "7:7: this rule can never decide: rule 1 (line 6) and those before it take all its tools");
+        "7:7: this rule can never decide: rule 1 (line 6) and those before it take all its calls");
   CHECK(rules("    - {tools: [\"*\"], action: block}\n    - {tools: [t], arguments: {/b: {}}}\n") ==
         "7:7: this rule can never apply: rule 1 (line 6) and those before it take all its tools");
+}
+
+TEST_CASE("a rule whose conditions hold only where those of an earlier one do is an error") {
+  const auto pair = [](std::string_view first, std::string_view second) {
+    return rules("    - {tools: [t], when: {" + std::string(first) + "}, action: allow}\n    - {tools: [t], when: {" +
+                 std::string(second) + "}, action: block}\n");
+  };
+  for (const auto& [first, second] : std::initializer_list<std::pair<std::string_view, std::string_view>>{
+           {"/a: {one_of: [p, q]}", "/a: {one_of: [q]}"},
+           {"/a: {}", "/a: {matches: x}"},
+           {"/a: {minimum: 1}", "/a: {minimum: 5, maximum: 9}"},
+           {"/a: {max_length: 9, optional: true}", "/a: {max_length: 3}"},
+           {"/a: {max_length: 9, optional: true}", "/a: {forbid: true}"},
+           {"/a: {matches: [u, v]}", "/a: {matches: v, not_matches: w}"},
+           {"/a: {within: [/x, /y]}", "/a: {within: [/y]}"},
+           {"/a: {hosts: [a.org, b.org]}", "/a: {hosts: [a.org]}"},
+           {"/a: {one_of: [p]}", "/b: {max_items: 2}, /a: {one_of: [p]}"},
+       }) {
+    CAPTURE(second);
+    CHECK(pair(first, second) ==
+          "7:7: this rule can never decide: rule 1 (line 6) and those before it take all its calls");
+    CHECK(pair(second, first).empty());
+  }
+  CHECK(pair("/a: {max_length: 9}", "/a: {max_length: 3, optional: true}").empty());
+  CHECK(pair("/a: {not_matches: x}", "/a: {max_length: 3}").empty());
+  CHECK(pair("/a: {forbid: true}", "/b: {forbid: true}").empty());
 }
 
 TEST_CASE("what is wrong with a pattern is told with what helps against just that") {

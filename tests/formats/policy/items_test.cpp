@@ -42,6 +42,9 @@ TEST_CASE("faults of prompts and resources") {
   CHECK(faults("catalog: {dynamic: [\"a:*\", \"a:*\"]}\n") == "4:28: the glob 'a:*' stands twice in catalog.dynamic");
   CHECK(faults("resources: {rules: [{uris: [\"*\"], action: block}, {uris: [\"a:*\"], action: allow}]}\n") ==
         "4:51: the rule can never decide: earlier rules take all its URIs");
+  CHECK(faults("resources: {rules: [{uris: [\"a:*\"], action: allow}, {uris: [\"a:x*\"], action: block}]}\n") ==
+        "4:53: the rule can never decide: earlier rules take all its URIs");
+  CHECK(faults("resources: {rules: [{uris: [\"a:x*\"], action: block}, {uris: [\"a:*\"], action: allow}]}\n").empty());
 }
 
 TEST_CASE("trusted keys are public keys of SSH, one a line") {
