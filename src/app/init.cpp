@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "app/expand.hpp"
+#include "app/fetchers.hpp"
 #include "app/image_command.hpp"
 #include "app/package_command.hpp"
 #include "app/paths.hpp"
@@ -142,6 +143,23 @@ Result<PackageCommand> stands_for(const std::vector<std::string>& command) {
              : package_command(command);
 }
 
+// What the command fetches at every start, where it does not say plainly enough which package for launch.source.
+std::string unseen_fetch(const std::vector<std::string>& command) {
+  const std::optional<Fetch> fetch = fetches(command, {});
+  if (!fetch) {
+    return {};
+  }
+  const std::string what = text::cat(fetch->tool, " fetches ", fetch->package.empty() ? "a package" : fetch->package,
+                                     " at every start, and a server has no network, so it will be refused: ");
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    if (package_command({command.begin() + static_cast<std::ptrdiff_t>(i), command.end()})) {
+      return text::cat(what, "leave out what stands before ", text::printable(command[i], 200),
+                       ", here and in the client's config, and launch.source stands for the rest");
+    }
+  }
+  return text::cat(what, fetch->remedy);
+}
+
 // A value in the command, which the policy takes over as it stands there.
 void warn_of_secret(const std::string& name, std::string_view instead, std::vector<std::string>& out) {
   if (clients::names_secret(name)) {
@@ -220,6 +238,9 @@ std::vector<std::string> command_warnings(const InitRequest& request) {
     }
   }
   const bool placeholder = std::ranges::any_of(request.command, clients::has_placeholder);
+  if (const std::string fetched = package ? std::string() : unseen_fetch(request.command); !fetched.empty()) {
+    out.push_back(fetched);
+  }
   if (placeholder) {
     out.emplace_back(
         "the client fills in ${NAME} and its like in the command, so the policy takes the command from the client");
