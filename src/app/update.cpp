@@ -156,6 +156,13 @@ Result<LoadedPolicy> moved(const LoadedPolicy& loaded, PackageRecord record) {
 // what that was until now, where it was looked at.
 Status switch_to(const Caller& caller, const LoadedPolicy& now, const LoadedPolicy& next, const Counting& before,
                  const Counting& after, const Counting* kept_before) {
+  // Else rollback would go back to what counts already.
+  if (before.record == after.record) {
+    return fail(
+        Errc::launch_changed,
+        text::cat(shown(*next.package), " counts already: another update or rollback was faster, or was cut off"),
+        now.location.path, "nothing was switched");
+  }
   const Places kept = kept_places(caller, now);
   if (const auto folder = run::ensure_private_folder(parent_of(kept.record)); !folder) {
     return std::unexpected(folder.error());

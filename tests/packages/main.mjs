@@ -259,6 +259,24 @@ await test('who edits a policy while its package is fetched loses nothing', asyn
   assert.match(readFileSync(world.policy, 'utf8'), /srv@\d[\s\S]*# edited\n$/);
 });
 
+await test('updates, rollbacks and installations at once leave a policy that starts, and a way back', async (world, registry) => {
+  for (const version of ['2.0.0', '3.0.0']) registry.publish({ name: 'srv', version, bin: 'index.js' }, serverFiles([`v${version[0]}`]));
+  const update = (version) => world.cordon('update', '--policy', world.policy, version, '--accept-all', '--reviewer', 't');
+  const back = () => world.cordon('rollback', '--policy', world.policy);
+  world.write('{npm: "srv@1.0.0"}');
+  fine(await world.review());
+  fine(await update('2.0.0'));
+  for (const version of ['3.0.0', '2.0.0', '2.0.0', '3.0.0']) {
+    await Promise.all([update(version), back(), back(), world.install()]);
+    const before = await world.tools();
+    assert.ok(Array.isArray(before), before);
+    fine(await back());
+    const after = await world.tools();
+    assert.ok(Array.isArray(after), after);
+    assert.notDeepEqual(after, before);
+  }
+});
+
 await test('install says what is to be done next', async (world) => {
   world.write('{npm: "srv@1.0.0"}');
   assert.match(fine(await world.install()).text, /next: mcp-cordon review --policy/);
