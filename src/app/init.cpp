@@ -160,6 +160,21 @@ std::string unseen_fetch(const std::vector<std::string>& command) {
   return text::cat(what, fetch->remedy);
 }
 
+// A package that launch.source cannot name.
+void warn_of_package(const clients::PackageSpec& package, const Error& why, std::vector<std::string>& out) {
+  const std::string written = text::printable(package.written, 300);
+  if (!package.pinned) {
+    out.push_back(text::cat(package.runner, ' ', written, " is whatever version there is when it starts: name one"));
+  }
+  if (package.kind != clients::PackageKind::oci) {
+    out.push_back(text::cat(package.runner, ' ', written, " cannot stand in launch.source, because ", why.detail));
+    out.push_back(
+        text::cat(package.runner,
+                  " downloads when it starts, and a server has no network: it will not start until the package is "
+                  "installed and named by its program and entry file"));
+  }
+}
+
 // A value in the command, which the policy takes over as it stands there.
 void warn_of_secret(const std::string& name, std::string_view instead, std::vector<std::string>& out) {
   if (clients::names_secret(name)) {
@@ -224,23 +239,11 @@ std::vector<std::string> command_warnings(const InitRequest& request) {
     out.push_back(text::cat(package->runner, ' ', text::printable(package->written, 300),
                             " is fetched once, by mcp-cordon install or the first review, and started from there"));
   } else if (package) {
-    const std::string written = text::printable(package->written, 300);
-    if (!package->pinned) {
-      out.push_back(text::cat(package->runner, ' ', written, " is whatever version there is when it starts: name one"));
-    }
-    if (package->kind != clients::PackageKind::oci) {
-      out.push_back(
-          text::cat(package->runner, ' ', written, " cannot stand in launch.source, because ", stands.error().detail));
-      out.push_back(
-          text::cat(package->runner,
-                    " downloads when it starts, and a server has no network: it will not start until the package is "
-                    "installed and named by its program and entry file"));
-    }
-  }
-  const bool placeholder = std::ranges::any_of(request.command, clients::has_placeholder);
-  if (const std::string fetched = package ? std::string() : unseen_fetch(request.command); !fetched.empty()) {
+    warn_of_package(*package, stands.error(), out);
+  } else if (const std::string fetched = unseen_fetch(request.command); !fetched.empty()) {
     out.push_back(fetched);
   }
+  const bool placeholder = std::ranges::any_of(request.command, clients::has_placeholder);
   if (placeholder) {
     out.emplace_back(
         "the client fills in ${NAME} and its like in the command, so the policy takes the command from the client");
