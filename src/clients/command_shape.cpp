@@ -186,7 +186,7 @@ namespace {
 
 std::pair<std::vector<std::string>, Assigned> unwrapped(std::span<const std::string> command) {
   std::pair<std::vector<std::string>, Assigned> out{{command.begin(), command.end()}, {}};
-  for (int depth = 0; depth < 4 && !out.first.empty(); ++depth) {
+  for (int depth = 0; depth < 6 && !out.first.empty(); ++depth) {
     std::optional<std::vector<std::string>> next = inner(out.first, out.second);
     if (!next || next->empty()) {
       break;

@@ -126,9 +126,8 @@ std::optional<Words> behind_env(std::span<const std::string> command, Assigned& 
       const Words rest = from(command, at + 1);
       words->insert(words->begin(), "env");
       words->insert(words->end(), rest.begin(), rest.end());
-      auto found = behind_env(*words, out);
-      assigned = found ? std::move(out) : std::move(assigned);
-      return found;
+      assigned = std::move(out);
+      return words;
     } else if (is_assignment(word)) {
       options = false;
       assign(word, out);

@@ -192,6 +192,16 @@ TEST_CASE("a package is seen behind programs that only start another one") {
   CHECK(package({"python3", "-m", "uv", "tool", "run", "x"}).kind == PackageKind::pypi);
 }
 
+TEST_CASE("a command that only leads on and on is given up") {
+  Words command = {"env"};
+  command.resize(20'000, "-S");
+  command.insert(command.end(), {"npx", "x"});
+  CHECK_FALSE(detect(command).has_value());
+  command.assign(20'000, "nohup");
+  command.insert(command.end(), {"npx", "x"});
+  CHECK_FALSE(detect(command).has_value());
+}
+
 TEST_CASE("what says more than to start a program hides it") {
   for (const Words& command :
        {Words{"timeout", "30", "npx", "-y", "x"}, Words{"env", "-C", "/x", "npx", "x"},
