@@ -17,9 +17,10 @@ struct Fetch {
   std::string package = {};  // as written; empty when there is none
   std::string remedy = {};   // the way out
   bool python = false;       // from PyPI, and not from npm's registry
+  bool installs = true;      // false: it is told not to, and asks the registry for what is not in its folder
 };
 
-// Nothing when the command fetches nothing, or is told not to (`--offline`, `--no-install`, …). `executable`: the file
+// Nothing when the command fetches nothing, or is told not to (`--offline`, `--no-sync`, …). `executable`: the file
 // that argv[0] leads to, since a command may name npx by another name, or be node with npm's own script.
 // Looks through shells and programs that start another one.
 std::optional<Fetch> fetches(const std::vector<std::string>& command, const std::string& executable);

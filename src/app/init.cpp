@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "app/expand.hpp"
+#include "app/fetchers.hpp"
 #include "app/image_command.hpp"
 #include "app/package_command.hpp"
 #include "app/paths.hpp"
@@ -142,6 +143,38 @@ Result<PackageCommand> stands_for(const std::vector<std::string>& command) {
              : package_command(command);
 }
 
+// What the command fetches at every start, where it does not say plainly enough which package for launch.source.
+std::string unseen_fetch(const std::vector<std::string>& command) {
+  const std::optional<Fetch> fetch = fetches(command, {});
+  if (!fetch) {
+    return {};
+  }
+  const std::string what = text::cat(fetch->tool, " fetches ", fetch->package.empty() ? "a package" : fetch->package,
+                                     " at every start, and a server has no network, so it will be refused: ");
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    if (package_command({command.begin() + static_cast<std::ptrdiff_t>(i), command.end()})) {
+      return text::cat(what, "leave out what stands before ", text::printable(command[i], 200),
+                       ", here and in the client's config, and launch.source stands for the rest");
+    }
+  }
+  return text::cat(what, fetch->remedy);
+}
+
+// A package that launch.source cannot name.
+void warn_of_package(const clients::PackageSpec& package, const Error& why, std::vector<std::string>& out) {
+  const std::string written = text::printable(package.written, 300);
+  if (!package.pinned) {
+    out.push_back(text::cat(package.runner, ' ', written, " is whatever version there is when it starts: name one"));
+  }
+  if (package.kind != clients::PackageKind::oci) {
+    out.push_back(text::cat(package.runner, ' ', written, " cannot stand in launch.source, because ", why.detail));
+    out.push_back(
+        text::cat(package.runner,
+                  " downloads when it starts, and a server has no network: it will not start until the package is "
+                  "installed and named by its program and entry file"));
+  }
+}
+
 // A value in the command, which the policy takes over as it stands there.
 void warn_of_secret(const std::string& name, std::string_view instead, std::vector<std::string>& out) {
   if (clients::names_secret(name)) {
@@ -206,18 +239,9 @@ std::vector<std::string> command_warnings(const InitRequest& request) {
     out.push_back(text::cat(package->runner, ' ', text::printable(package->written, 300),
                             " is fetched once, by mcp-cordon install or the first review, and started from there"));
   } else if (package) {
-    const std::string written = text::printable(package->written, 300);
-    if (!package->pinned) {
-      out.push_back(text::cat(package->runner, ' ', written, " is whatever version there is when it starts: name one"));
-    }
-    if (package->kind != clients::PackageKind::oci) {
-      out.push_back(
-          text::cat(package->runner, ' ', written, " cannot stand in launch.source, because ", stands.error().detail));
-      out.push_back(
-          text::cat(package->runner,
-                    " downloads when it starts, and a server has no network: it will not start until the package is "
-                    "installed and named by its program and entry file"));
-    }
+    warn_of_package(*package, stands.error(), out);
+  } else if (const std::string fetched = unseen_fetch(request.command); !fetched.empty()) {
+    out.push_back(fetched);
   }
   const bool placeholder = std::ranges::any_of(request.command, clients::has_placeholder);
   if (placeholder) {

@@ -13,6 +13,7 @@
 #include "app/package_users.hpp"
 #include "app/paths.hpp"
 #include "app/store_check.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "core/policy/source.hpp"
 #include "formats/policy_yaml.hpp"
@@ -107,7 +108,16 @@ bool is_installed(const Caller& caller, const LoadedPolicy& loaded, const format
   return engine && has_image(caller, *engine, image_reference(record.package, record.version));
 }
 
-Result<Pinned> keep_record(const Caller& caller, const LoadedPolicy& loaded, const formats::PackageRecord& record) {
+Result<std::string> recorded_before(const Caller& caller, const LoadedPolicy& loaded) {
+  const auto file = run::read_trusted_if_present(record_path(caller, loaded), {.max_bytes = formats::kMaxRecordBytes});
+  if (!file) {
+    return std::unexpected(file.error());
+  }
+  return *file ? sha256_text((*file)->content) : std::string();
+}
+
+Result<Pinned> keep_record(const Caller& caller, const LoadedPolicy& loaded, const formats::PackageRecord& record,
+                           const std::string& before) {
   Pinned out;
   out.record_path = record_path(caller, loaded);
   if (snapshot_to_write(caller, loaded.location, loaded.policy.catalog.snapshot).bound) {
@@ -115,7 +125,9 @@ Result<Pinned> keep_record(const Caller& caller, const LoadedPolicy& loaded, con
       return std::unexpected(folder.error());
     }
   }
-  std::vector<FileChange> changes = {{out.record_path, formats::write_package_record(record), 0644}};
+  // Nobody's edit or update is lost that was made while the package was fetched.
+  std::vector<FileChange> changes = {
+      {.path = out.record_path, .text = formats::write_package_record(record), .before = before}};
   const policy::Source& source = *loaded.policy.launch.source;
   out.policy_written = !policy::is_pinned(source) && !source.allow_unpinned;
   if (out.policy_written) {
@@ -125,7 +137,10 @@ Result<Pinned> keep_record(const Caller& caller, const LoadedPolicy& loaded, con
     if (!change) {
       return std::unexpected(change.error());
     }
+    change->before = loaded.digest;
     changes.push_back(std::move(*change));
+  } else {
+    changes.push_back({.path = loaded.location.path, .before = loaded.digest, .stays = true});
   }
   if (const Status written = change_together(caller, loaded.location.path, changes); !written) {
     return std::unexpected(written.error());

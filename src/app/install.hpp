@@ -37,12 +37,17 @@ Result<Installed> install_image(const Caller& caller, const LoadedPolicy& loaded
 // Are the files of the record in the store, or is its image with the engine?
 bool is_installed(const Caller& caller, const LoadedPolicy& loaded, const formats::PackageRecord& record);
 
-// Writes the record beside the snapshot; a version that was not exact becomes so in the policy file.
+// Digest of the record's file, "" when there is none: what an installation begins from.
+Result<std::string> recorded_before(const Caller& caller, const LoadedPolicy& loaded);
+
+// Writes the record beside the snapshot; a version that was not exact becomes so in the policy file. launch_changed
+// when the policy or the record, as it was `before`, was changed meanwhile.
 struct Pinned {
   std::string record_path = {};
   bool policy_written = false;
 };
-Result<Pinned> keep_record(const Caller& caller, const LoadedPolicy& loaded, const formats::PackageRecord& record);
+Result<Pinned> keep_record(const Caller& caller, const LoadedPolicy& loaded, const formats::PackageRecord& record,
+                           const std::string& before);
 
 // The source as it is when this record counts.
 policy::Source source_for(const policy::Source& source, const formats::PackageRecord& record);

@@ -205,7 +205,8 @@ Status check_fetch(const LaunchRequest& request, const std::vector<std::string>&
   }
   const std::optional<Fetch> fetch = fetches(command, executable);
   const egress::Rules network = egress::rules_of(policy.isolation.network);
-  if (!fetch || (!network.empty() && reaches_registry(request.caller, *fetch, network))) {
+  if (!fetch || (!fetch->installs && !policy.launch.cwd.empty()) ||
+      (!network.empty() && reaches_registry(request.caller, *fetch, network))) {
     return {};
   }
   return fail(Errc::launch_failed,
@@ -227,10 +228,9 @@ Result<Program> program_of(const LaunchRequest& request, const std::vector<std::
       return std::unexpected(trusted.error());
     }
   }
-  if (program) {
-    if (const Status local = check_fetch(request, command, program->real); !local) {
-      return std::unexpected(local.error());
-    }
+  // Also where the program is missing: to install it would lead here again.
+  if (const Status local = check_fetch(request, command, program ? program->real : std::string()); !local) {
+    return std::unexpected(local.error());
   }
   return program;
 }

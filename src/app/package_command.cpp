@@ -22,7 +22,7 @@ struct Runners {
   std::span<const std::string_view> names = {};
   std::span<const std::string_view> idle = {};
   std::span<const std::string_view> idle_values = {};  // the same, with a value
-  std::span<const std::string_view> naming = {};       // their value is the package itself
+  std::span<const std::string_view> naming = {};       // their value is the package itself, or what it starts
 };
 
 constexpr auto kNpm =
@@ -51,7 +51,7 @@ constexpr auto kNpmIdle = std::to_array<std::string_view>({"-y",
                                                            "--no-color",
                                                            "--bun"});
 constexpr auto kNpmIdleValues = std::to_array<std::string_view>({"--loglevel", "--cache", "--reporter"});
-constexpr auto kNpmNaming = std::to_array<std::string_view>({"-p", "--package"});
+constexpr auto kNpmNaming = std::to_array<std::string_view>({"-p", "--package", "-c", "--call"});
 constexpr auto kPypi = std::to_array<std::string_view>({"uvx", "uv run", "pipx run"});
 constexpr auto kPypiIdle = std::to_array<std::string_view>(
     {"-q", "--quiet", "-v", "--verbose", "--no-progress", "-n", "--no-cache", "--no-cache-dir", "--refresh",

@@ -74,9 +74,9 @@ StorePlace store_place(const Caller& caller, const formats::PackageRecord& recor
   return place_at(text::cat(kind_folder(caller, policy::name(record.kind)), '/', key));
 }
 
-Result<TreeDigest> record_digest(const formats::PackageRecord& record, const std::string& tree) {
+Result<TreeDigest> record_digest(const formats::PackageRecord& record, const std::string& tree, std::uint64_t most) {
   const bool python = record.kind == policy::Source::Kind::pypi;
-  return content_digest(tree, python ? Compiled::apart : Compiled::counted);
+  return content_digest(tree, python ? Compiled::apart : Compiled::counted, most);
 }
 
 Result<StoreLock> StoreLock::take(const Caller& caller, const std::function<void()>& waiting) {

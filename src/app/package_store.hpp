@@ -27,7 +27,8 @@ StorePlace place_at(const std::string& folder);
 StorePlace store_place(const Caller& caller, const formats::PackageRecord& record);
 
 // Digest of a tree's files as the record of its kind holds it.
-Result<TreeDigest> record_digest(const formats::PackageRecord& record, const std::string& tree);
+Result<TreeDigest> record_digest(const formats::PackageRecord& record, const std::string& tree,
+                                 std::uint64_t most = kAnyBytes);
 
 // Itself, not what a link leads to.
 bool is_folder(const std::string& path);

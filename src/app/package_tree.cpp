@@ -171,7 +171,7 @@ class Seal final : public Walk {
 
 class Content final : public Walk {
  public:
-  explicit Content(Compiled compiled) : apart_(compiled == Compiled::apart) {}
+  Content(Compiled compiled, std::uint64_t most) : apart_(compiled == Compiled::apart), most_(most) {}
 
   TreeDigest finish() {
     out_.digest = digest_text(whole_.finish());
@@ -216,9 +216,17 @@ class Content final : public Walk {
     return std::ranges::any_of(text::split(path, '/'), [](std::string_view part) { return part == "__pycache__"; });
   }
 
+  static std::unexpected<Error> too_much(const Entry& entry) {
+    return fail(Errc::launch_changed, "makes the files larger than those that were recorded",
+                text::printable(entry.path));
+  }
+
   Result<std::string> read(const Entry& entry) {
     const UniqueFd file(::openat(entry.folder, entry.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     Sha256 hash;
+    if (static_cast<std::uint64_t>(entry.info.st_size) > most_ - out_.bytes) {
+      return too_much(entry);
+    }
     for (;;) {
       const ssize_t got = file ? ::read(file.get(), buffer_.data(), buffer_.size()) : -1;
       if (got < 0 && errno == EINTR) {
@@ -230,12 +238,16 @@ class Content final : public Walk {
       if (got == 0) {
         return digest_text(hash.finish());
       }
+      if (static_cast<std::uint64_t>(got) > most_ - out_.bytes) {
+        return too_much(entry);  // it grew meanwhile
+      }
       out_.bytes += static_cast<std::uint64_t>(got);
       hash.update({buffer_.data(), static_cast<std::size_t>(got)});
     }
   }
 
   bool apart_ = false;
+  std::uint64_t most_ = kAnyBytes;
   Sha256 whole_ = {};
   Sha256 compiled_ = {};
   TreeDigest out_ = {};
@@ -270,8 +282,8 @@ auto result_of(const std::string& folder, Kind walk) -> Result<decltype(walk.fin
 }  // namespace
 
 Status seal_tree(const std::string& folder) { return Seal().run(folder); }
-Result<TreeDigest> content_digest(const std::string& folder, Compiled compiled) {
-  return result_of(folder, Content(compiled));
+Result<TreeDigest> content_digest(const std::string& folder, Compiled compiled, std::uint64_t most) {
+  return result_of(folder, Content(compiled, most));
 }
 Result<std::string> tree_table(const std::string& folder) { return result_of(folder, Table()); }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "base/error.hpp"
@@ -25,7 +26,10 @@ struct TreeDigest {
 // Names, kinds, contents, targets of links, and whether a file can be executed: the same on every machine.
 // What Python has compiled from the sources beside it is not: it is kept `apart`.
 enum class Compiled : std::uint8_t { counted, apart };
-Result<TreeDigest> content_digest(const std::string& folder, Compiled compiled = Compiled::counted);
+inline constexpr std::uint64_t kAnyBytes = std::numeric_limits<std::uint64_t>::max();
+// launch_changed as soon as the files hold more than `most`, before those bytes are read.
+Result<TreeDigest> content_digest(const std::string& folder, Compiled compiled = Compiled::counted,
+                                  std::uint64_t most = kAnyBytes);
 
 // What the kernel says of all of it, for is_as_in_table: every name was read, and one system call made for each entry,
 // however large that is.

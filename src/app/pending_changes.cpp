@@ -177,6 +177,14 @@ Status change_together(const Caller& caller, const std::string& policy, const st
     if (!text) {
       return std::unexpected(text.error());
     }
+    const bool is_done = !change.stays && *text == change.text;  // by another one that wanted the same
+    if (change.before && digest_of(*text) != *change.before && !is_done) {
+      return fail(Errc::launch_changed, "was changed meanwhile, by another update, rollback or editor", change.path,
+                  "nothing was switched: look at what there is now, and do it again if it is still wanted");
+    }
+    if (change.stays) {
+      continue;
+    }
     list.push_back({change, digest_of(*text)});
     before.push_back(std::move(*text));
   }

@@ -18,9 +18,13 @@ struct FileChange {
   std::string path = {};
   std::optional<std::string> text = {};  // nothing: it is removed
   mode_t mode = 0644;
+  // Digest of what the file held when the change was made up, "" when there was none; nothing: whatever it holds.
+  std::optional<std::string> before = {};
+  bool stays = false;  // only looked at, for `before`
 };
 
-// All of them, or, when one cannot be written, none. `policy`: path of the policy that they belong to.
+// All of them, or, when one cannot be written, none. `policy`: path of the policy that they belong to. launch_changed
+// when a file holds neither what it did before nor what it is to hold.
 Status change_together(const Caller& caller, const std::string& policy, const std::vector<FileChange>& changes);
 
 // Completes what was cut off, and gives notice of it. Without anything to do it costs one look. launch_failed, once,

@@ -15,6 +15,7 @@
 #include "app/package_tree.hpp"
 #include "app/package_users.hpp"
 #include "app/paths.hpp"
+#include "app/session_context.hpp"
 #include "base/text.hpp"
 #include "formats/package_record.hpp"
 #include "run/files.hpp"
@@ -30,17 +31,27 @@ bool is_gone(const std::string& path) {
   return ::lstat(path.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
+// Where the policy has its record now, which was elsewhere once: the same path, where the policy cannot be read.
+std::string present_record(const Caller& caller, const PackageUser& user) {
+  const Result<LoadedPolicy> loaded = read_policy_file(caller, {.name = {}, .file = user.policy, .ceilings = {}});
+  return loaded ? record_path(caller, *loaded) : user.record;
+}
+
 // Why this record keeps the package; empty: it does not.
 std::string kept_by(const Caller& caller, const PackageUser& user, const std::string& folder) {
-  const std::string path = text::printable(user.record, 400);
-  if (is_gone(user.record) || is_gone(user.policy)) {
+  if (is_gone(user.policy)) {
     return {};
   }
-  const auto file = run::read_trusted(user.record, {.max_bytes = formats::kMaxRecordBytes});
+  const std::string place = is_gone(user.record) ? present_record(caller, user) : user.record;
+  const std::string path = text::printable(place, 400);
+  if (is_gone(place)) {
+    return {};
+  }
+  const auto file = run::read_trusted(place, {.max_bytes = formats::kMaxRecordBytes});
   if (!file) {
     return text::cat(path, " cannot be read, and may name it");
   }
-  const Result<formats::PackageRecord> record = formats::read_package_record(file->content, user.record);
+  const Result<formats::PackageRecord> record = formats::read_package_record(file->content, place);
   if (!record) {
     return text::cat(path, " cannot be understood, and may name it");
   }

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -25,19 +26,20 @@ std::string first_line(const std::string& tree_digest, std::string_view table) {
   return text::cat(kFormat, tree_digest, ' ', sha256_text(table), '\n');
 }
 
-// A table that was damaged must not leave a file out.
-bool is_as_remembered(const StorePlace& place, const std::string& tree_digest) {
-  const auto kept = run::read_trusted_if_present(place.witness, {.max_bytes = kMaxWitnessBytes});
+// The table that was made of these files. Nothing for one that was damaged: it must not leave a file out.
+std::optional<std::string> kept_table(const StorePlace& place, const std::string& tree_digest) {
+  auto kept = run::read_trusted_if_present(place.witness, {.max_bytes = kMaxWitnessBytes});
   if (!kept || !*kept) {
-    return false;
+    return std::nullopt;
   }
-  const std::string_view content = (*kept)->content;
-  const std::size_t end = content.find('\n');
-  if (end == std::string_view::npos) {
-    return false;
+  std::string table = std::move((*kept)->content);
+  const std::size_t end = table.find('\n');
+  if (end == std::string::npos) {
+    return std::nullopt;
   }
-  const std::string_view table = content.substr(end + 1);
-  return content.substr(0, end + 1) == first_line(tree_digest, table) && is_as_in_table(place.tree, table);
+  const std::string line = table.substr(0, end + 1);
+  table.erase(0, end + 1);
+  return line == first_line(tree_digest, table) ? std::optional(std::move(table)) : std::nullopt;
 }
 
 // `compiled`: empty where nothing is kept apart.
@@ -72,11 +74,13 @@ Result<Looked> look_at_store(const StorePlace& place, const formats::PackageReco
   if (!way) {
     return std::unexpected(way.error());
   }
-  if (check == TreeCheck::quick && is_as_remembered(place, record.tree_digest)) {
+  const std::optional<std::string> kept = kept_table(place, record.tree_digest);
+  if (check == TreeCheck::quick && kept && is_as_in_table(place.tree, *kept)) {
     return Looked::at_facts;
   }
   const Result<std::string> before = tree_table(place.tree);
-  const Result<TreeDigest> now = record_digest(record, place.tree);
+  // What is larger is another content, and may be too large to be read.
+  const Result<TreeDigest> now = record_digest(record, place.tree, kept ? bytes_in_table(*kept) : kAnyBytes);
   if (!now) {
     Error error = now.error();
     error.remedy = text::cat(install_command, " fetches the files again");
@@ -89,7 +93,7 @@ Result<Looked> look_at_store(const StorePlace& place, const formats::PackageReco
   }
   if (before) {
     // Not remembering costs time, never the answer.
-    [[maybe_unused]] const Status kept = remember_tree(place, record.tree_digest, *before);
+    [[maybe_unused]] const Status remembered = remember_tree(place, record.tree_digest, *before);
   }
   return Looked::at_contents;
 }

@@ -146,6 +146,14 @@ bool is_as_in_table(const std::string& folder, std::string_view table) {
   return all_as_then(root.get(), *lines);
 }
 
+std::uint64_t bytes_in_table(std::string_view table) {
+  std::uint64_t out = 0;
+  for (const Line& line : lines_of(table).value_or(std::vector<Line>())) {
+    out += S_ISREG(line.facts.mode) ? line.facts.size : 0;
+  }
+  return out;
+}
+
 bool outlast_table(std::string_view table) {
   const std::optional<std::vector<Line>> lines = lines_of(table);
   if (!lines) {

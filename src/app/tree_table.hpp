@@ -33,6 +33,9 @@ void add_to_table(std::string& table, std::string_view path, const struct stat& 
 // threads where there are many. false for anything that cannot be looked at, and for a table that is none of ours.
 bool is_as_in_table(const std::string& folder, std::string_view table);
 
+// How many bytes all files in it have together; 0 for a table that is none of ours.
+std::uint64_t bytes_in_table(std::string_view table);
+
 // Waits until whatever changes from now on gets a later time of change than anything in the table has: 20 ms at most,
 // 2 s where the file system keeps whole seconds. false when the clock was set back, so that nothing can be said.
 bool outlast_table(std::string_view table);

@@ -70,12 +70,17 @@ Result<Counting> read_all(const Places& places) {
   return out;
 }
 
-// What makes the files at `places` hold these texts.
-void add_changes(const Places& places, const Counting& texts, std::vector<FileChange>& out) {
-  for (const auto& [path, text] :
-       {std::pair{&places.record, &texts.record}, std::pair{&places.snapshot, &texts.snapshot},
-        std::pair{&places.signature, &texts.signature}}) {
-    out.push_back({*path, text->empty() ? std::nullopt : std::optional(*text), 0644});
+// What makes the files at `places` hold these texts. `read`: what they held when it was looked, if it was.
+void add_changes(const Places& places, const Counting& texts, const Counting* read, std::vector<FileChange>& out) {
+  for (const auto& [path, member] :
+       {std::pair{&places.record, &Counting::record}, std::pair{&places.snapshot, &Counting::snapshot},
+        std::pair{&places.signature, &Counting::signature}}) {
+    const auto given = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
+    FileChange change{.path = *path, .text = given(texts.*member)};
+    if (read != nullptr) {
+      change.before = (read->*member).empty() ? std::string() : sha256_text(read->*member);
+    }
+    out.push_back(std::move(change));
   }
 }
 
@@ -147,24 +152,33 @@ Result<LoadedPolicy> moved(const LoadedPolicy& loaded, PackageRecord record) {
   return out;
 }
 
-// Policy, record and snapshot of `next` count, and what counted before is what rollback goes back to.
+// Policy, record and snapshot of `next` count, and what counted before is what rollback goes back to. `kept_before`:
+// what that was until now, where it was looked at.
 Status switch_to(const Caller& caller, const LoadedPolicy& now, const LoadedPolicy& next, const Counting& before,
-                 const Counting& after) {
+                 const Counting& after, const Counting* kept_before) {
+  // Else rollback would go back to what counts already.
+  if (before.record == after.record) {
+    return fail(
+        Errc::launch_changed,
+        text::cat(shown(*next.package), " counts already: another update or rollback was faster, or was cut off"),
+        now.location.path, "nothing was switched");
+  }
   const Places kept = kept_places(caller, now);
   if (const auto folder = run::ensure_private_folder(parent_of(kept.record)); !folder) {
     return std::unexpected(folder.error());
   }
   std::vector<FileChange> changes;
   if (!before.record.empty()) {
-    add_changes(kept, before, changes);
+    add_changes(kept, before, kept_before, changes);
   }
   Result<FileChange> policy = policy_change(next, next.text);
   if (!policy) {
     return std::unexpected(policy.error());
   }
+  policy->before = now.digest;
   changes.push_back(std::move(*policy));
   const Places present = present_places(caller, now);
-  add_changes(present, after, changes);
+  add_changes(present, after, &before, changes);
   if (Status done = change_together(caller, now.location.path, changes); !done) {
     return done;
   }
@@ -251,7 +265,7 @@ Result<StoredSnapshot> finish_update(const Caller& caller, const OpenUpdate& upd
   const Counting after{formats::write_package_record(*next.package), formats::write_snapshot(snapshot), {}};
   LoadedPolicy present = *now;
   present.location = next.location;
-  if (const Status switched = switch_to(caller, present, next, *before, after); !switched) {
+  if (const Status switched = switch_to(caller, present, next, *before, after, nullptr); !switched) {
     return std::unexpected(switched.error());
   }
   return StoredSnapshot{present_places(caller, next).snapshot, sha256_text(after.snapshot)};
@@ -294,7 +308,7 @@ Result<RolledBack> roll_back(const Caller& caller, const PolicyChoice& choice) {
   if (!next || !before) {
     return std::unexpected(next ? before.error() : next.error());
   }
-  if (const Status switched = switch_to(caller, *loaded, *next, *before, *after); !switched) {
+  if (const Status switched = switch_to(caller, *loaded, *next, *before, *after, &*after); !switched) {
     return std::unexpected(switched.error());
   }
   return out;

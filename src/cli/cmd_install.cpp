@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // install: fetches the package of launch.source into the store.
 
+#include "app/package_launch.hpp"
 #include "app/session_context.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
@@ -31,11 +32,28 @@ class Install final : public Command {
     if (const Status done = install_and_record(invocation.caller, *loaded); !done) {
       return report(done.error());
     }
-    print_err(text::cat("mcp-cordon: next: ", app::review_command(*loaded), '\n'));
+    const bool reviewed = is_reviewed(invocation.caller, *choice);
+    print_err(text::cat("mcp-cordon: ",
+                        reviewed
+                            ? text::cat("this package is reviewed; next: mcp-cordon run ", app::spelled_name(*loaded))
+                            : text::cat("next: ", app::review_command(*loaded)),
+                        '\n'));
     return kFine;
   }
 
  private:
+  // As the files are now: a record was written, and perhaps a version into the policy.
+  static bool is_reviewed(const app::Caller& caller, const app::PolicyChoice& choice) {
+    const Result<app::LoadedPolicy> loaded = app::load_policy(caller, choice);
+    if (!loaded) {
+      return false;
+    }
+    const auto found = app::load_snapshot(caller, *loaded);
+    const auto record = app::load_record(caller, *loaded);
+    return found && app::admit_snapshot(*loaded, *found) && record && *record &&
+           found->snapshot->launch.package == app::package_pin(**record);
+  }
+
   PolicyArgument policy_ = {};
 };
 

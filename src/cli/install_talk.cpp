@@ -33,6 +33,10 @@ app::InstallProgress progress_on_stderr() {
 }
 
 Status install_and_record(const app::Caller& caller, const app::LoadedPolicy& loaded) {
+  const Result<std::string> before = app::recorded_before(caller, loaded);
+  if (!before) {
+    return std::unexpected(before.error());
+  }
   const Result<app::Installed> installed =
       app::install_package(caller, loaded, app::InstallFrom::record, progress_on_stderr());
   if (!installed) {
@@ -49,7 +53,7 @@ Status install_and_record(const app::Caller& caller, const app::LoadedPolicy& lo
   } else {
     say(text::cat("installed ", name_of(record)));
   }
-  const Result<app::Pinned> pinned = app::keep_record(caller, loaded, record);
+  const Result<app::Pinned> pinned = app::keep_record(caller, loaded, record, *before);
   if (!pinned) {
     return std::unexpected(pinned.error());
   }

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "base/text.hpp"
+#include "clients/starters.hpp"
 
 namespace cordon::clients {
 namespace {
@@ -24,34 +25,9 @@ bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-bool is_assignment(std::string_view word) {
-  const std::size_t equals = word.find('=');
-  return equals != std::string_view::npos && equals > 0 && std::ranges::all_of(word.substr(0, equals), is_name_char);
-}
-
-void assign(const std::string& word, Assigned& out) {
-  const std::size_t equals = word.find('=');
-  std::erase_if(out, [&](const auto& one) { return one.first == std::string_view(word).substr(0, equals); });
-  out.emplace_back(word.substr(0, equals), word.substr(equals + 1));
-}
-
-std::optional<std::vector<std::string>> words_of_line(std::string_view script);
-
 // One step inwards; nothing when there is none.
 std::optional<std::vector<std::string>> inner(std::span<const std::string> command, Assigned& assigned) {
   const std::string program = program_name(command.front());
-  if (program == "env") {
-    std::size_t at = 1;
-    for (; at < command.size() && (is_assignment(command[at]) || command[at] == "-i"); ++at) {
-      if (command[at] != "-i") {
-        assign(command[at], assigned);
-      }
-    }
-    if (at < command.size() && !command[at].starts_with('-')) {
-      return std::vector<std::string>(command.begin() + static_cast<std::ptrdiff_t>(at), command.end());
-    }
-    return std::nullopt;
-  }
   if (program == "cmd") {
     for (std::size_t at = 1; at + 1 < command.size() && command[at].starts_with('/'); ++at) {
       if (text::lower_ascii(command[at]) == "/c") {
@@ -77,7 +53,7 @@ std::optional<std::vector<std::string>> inner(std::span<const std::string> comma
     }
     return words;
   }
-  return std::nullopt;
+  return behind_starter(command, assigned);
 }
 
 bool runs_a_download(std::string_view script) {
@@ -167,8 +143,6 @@ std::string program_name(std::string_view word) {
   return out;
 }
 
-namespace {
-
 std::optional<std::vector<std::string>> words_of_line(std::string_view script) {
   std::vector<std::string> words;
   std::optional<std::string> word;
@@ -208,9 +182,11 @@ std::optional<std::vector<std::string>> words_of_line(std::string_view script) {
   return words.empty() ? std::nullopt : std::optional(std::move(words));
 }
 
+namespace {
+
 std::pair<std::vector<std::string>, Assigned> unwrapped(std::span<const std::string> command) {
   std::pair<std::vector<std::string>, Assigned> out{{command.begin(), command.end()}, {}};
-  for (int depth = 0; depth < 4 && !out.first.empty(); ++depth) {
+  for (int depth = 0; depth < 6 && !out.first.empty(); ++depth) {
     std::optional<std::vector<std::string>> next = inner(out.first, out.second);
     if (!next || next->empty()) {
       break;
@@ -250,7 +226,9 @@ std::optional<std::string> shell_script(std::span<const std::string> command) {
               : (command[i].starts_with('-') && !command[i].starts_with("--") && command[i].ends_with('c'))) {
       return power ? text::join(command.subspan(i + 1), " ") : command[i + 1];
     }
-    if (!command[i].starts_with('-')) {
+    if (!power && (low == "-o" || low == "+o")) {
+      ++i;  // bash -o pipefail -c SCRIPT
+    } else if (!command[i].starts_with('-')) {
       return std::nullopt;  // a script file
     }
   }

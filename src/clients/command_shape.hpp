@@ -16,15 +16,20 @@ namespace cordon::clients {
 // lower case only where that extension stood.
 std::string program_name(std::string_view word);
 
-// The command that is run in the end: behind `cmd /c`, `env [NAME=VALUE…]` and `sh -c '[NAME=VALUE…] plain words'`. The
-// command itself when there is nothing to look behind, or when a script is more than plain words.
+// The command that is run in the end: behind `cmd /c`, `sh -c '[NAME=VALUE…] plain words'`, `env [NAME=VALUE…]` and
+// other programs that only start one (starters.hpp). The command itself when there is nothing to look behind, or when a
+// script is more than plain words.
 std::vector<std::string> innermost(std::span<const std::string> command);
 
 // What is set on the way there, in its order: `env NAME=VALUE…`, `sh -c 'NAME=VALUE program'`.
 using Assigned = std::vector<std::pair<std::string, std::string>>;
 Assigned assigned_on_the_way(std::span<const std::string> command);
 
-// The words of a shell script that is one simple command: no variable, pipe, list, redirection or substitution.
+// The words of a line that is one simple command, NAME=VALUE among them; nothing for any other.
+std::optional<std::vector<std::string>> words_of_line(std::string_view script);
+
+// The same without NAME=VALUE before the command, so the words of a shell script that is one simple command: no
+// variable, pipe, list, redirection or substitution.
 std::optional<std::vector<std::string>> plain_words(std::string_view script);
 
 // The script of `sh -c SCRIPT`, `bash -lc SCRIPT`, `cmd /c LINE` (its words joined), `powershell -Command LINE`.

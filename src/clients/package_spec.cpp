@@ -16,6 +16,7 @@ struct Taken {
   std::vector<std::string> options = {};
   std::vector<std::string> packages = {};  // values of the options that name packages
   std::vector<std::string> more = {};      // values of those that add packages beside it
+  std::optional<std::string> line = {};    // value of the option that says what is started
   bool script = false;                     // an option that makes the rest something else
   bool ended = false;                      // by "--": what follows holds no options of the runner
   Words rest = {};
@@ -55,6 +56,8 @@ Taken take_options(const RunnerWords& runner, Words words, Taken before = {}) {
       out.packages.push_back(value_of(words, at));
     } else if (names(runner.more, key)) {
       out.more.push_back(value_of(words, at));
+    } else if (names(runner.call, key)) {
+      out.line = value_of(words, at);
     } else if (names(runner.other, key)) {
       out.script = true;
     } else if (!joined && names(runner.values, key)) {
@@ -94,7 +97,8 @@ std::optional<PackageSpec> finish(const RunnerWords& runner, PackageSpec spec, T
   return spec;
 }
 
-// npx, uvx and their like: OPTIONS PACKAGE ARGUMENTS, or --package PACKAGE PROGRAM ARGUMENTS.
+// npx, uvx and their like: OPTIONS PACKAGE ARGUMENTS, --package PACKAGE PROGRAM ARGUMENTS, or --package PACKAGE
+// --call 'PROGRAM ARGUMENTS'.
 std::optional<PackageSpec> package_then_arguments(const RunnerWords& runner, Taken before) {
   Taken taken = take_options(runner, before.rest, before);
   PackageSpec spec;
@@ -102,6 +106,11 @@ std::optional<PackageSpec> package_then_arguments(const RunnerWords& runner, Tak
   if (taken.script) {
     return std::nullopt;
   }
+  const std::optional<std::vector<std::string>> line = taken.line ? plain_words(*taken.line) : std::nullopt;
+  if (taken.line && (!line || taken.packages.empty() || !taken.rest.empty())) {
+    return std::nullopt;  // a script, or one that looks for its program in the working directory
+  }
+  taken.rest = line ? Words(*line) : taken.rest;
   if (!taken.packages.empty()) {
     spec.written = taken.packages.front();
     spec.more.insert(spec.more.begin(), taken.packages.begin() + 1, taken.packages.end());

@@ -135,7 +135,7 @@ constexpr RunnerWords npm_like(string_view program, std::span<const string_view>
           .subcommands = sub,
           .name = shown,
           .package = kPackage,
-          .other = kCall,
+          .call = kCall,
           .values = kNpmValues,
           .switches = kNpmSwitches,
           .unknown_takes_next = true};

@@ -26,6 +26,7 @@ struct RunnerWords {
   std::span<const std::string_view> package = {};   // options whose value is the package
   std::span<const std::string_view> more = {};      // options whose value is a further package
   std::span<const std::string_view> other = {};     // with one of these, it is no package any more
+  std::span<const std::string_view> call = {};      // options whose value is the line that the package's program starts
   std::span<const std::string_view> values = {};    // options that take a value
   std::span<const std::string_view> switches = {};  // options that take none
   bool unknown_takes_next = false;                  // npx: an unknown option takes the next word

@@ -160,6 +160,20 @@ TEST_CASE("a command that launch.source cannot stand for is told why") {
   CHECK(warned({"uvx", "--python", "3.12", "pkg"}, "because of its option --python"));
 }
 
+TEST_CASE("what a command fetches behind another program is told, with the way out") {
+  const auto told = [](const std::vector<std::string>& command, std::string_view text) {
+    return std::ranges::any_of(command_warnings({"p", command, {}, {}, {}}),
+                               [&](const std::string& one) { return one.find(text) != std::string::npos; });
+  };
+  CHECK(told({"timeout", "30", "npx", "-y", "pkg"}, "npx fetches pkg at every start"));
+  CHECK(told({"timeout", "30", "npx", "-y", "pkg"}, "leave out what stands before npx"));
+  CHECK(told({"bash", "-c", "cd /x && npx -y pkg"}, "{npm: \"pkg\"}"));
+  CHECK(told({"sh", "-c", "npx -y pkg \"$@\""}, "npx fetches pkg at every start"));
+  CHECK(told({"npx", "-y", "/opt/pkg"}, "it comes from no registry"));
+  CHECK_FALSE(told({"env", "-S", "npx -y pkg"}, "at every start"));
+  CHECK_FALSE(told({"timeout", "30", "node", "/x.js"}, "at every start"));
+}
+
 TEST_CASE("a known server gets the rules of its shipped policy") {
   const TempFolder folder;
   Caller caller = folder.caller();

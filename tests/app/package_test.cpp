@@ -146,6 +146,15 @@ TEST_CASE("every change of an installed file is noticed") {
     fs::rename(world.in_tree("dist"), world.temp.path() + "/moved");
     fs::create_symlink(world.temp.path() + "/moved", world.in_tree("dist"));
   }
+  SUBCASE("a file too large to be read") {
+    ::chmod(world.in_tree("tool").c_str(), 0644);
+    REQUIRE(::truncate(world.in_tree("tool").c_str(), std::int64_t{1} << 40) == 0);
+    ::chmod(world.in_tree("tool").c_str(), 0444);
+  }
+  SUBCASE("a new file too large to be read") {
+    write(world.in_tree("new"), "");
+    REQUIRE(::truncate(world.in_tree("new").c_str(), std::int64_t{1} << 40) == 0);
+  }
   SUBCASE("a right to execute") { ::chmod(script.c_str(), 0555); }
   CHECK(refused(TreeCheck::quick) == "launch_changed");
   CHECK(refused(TreeCheck::full) == "launch_changed");

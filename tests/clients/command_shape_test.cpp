@@ -27,6 +27,9 @@ TEST_CASE("what is set on the way to the program is told, the last value of a na
   CHECK(assigned_on_the_way(Words{"env", "A=1", "sh", "-c", "B='x y' A=3=4 exec npx -y x C=5"}) == expected);
   CHECK(innermost(Words{"sh", "-c", "B=1 exec npx -y x C=5"}) == Words{"npx", "-y", "x", "C=5"});
   CHECK(assigned_on_the_way(Words{"npx", "x", "A=1"}).empty());
+  CHECK(assigned_on_the_way(Words{"env", "A=1", "env", "-S", "B='x y' A='3=4' npx", "x"}) == expected);
+  CHECK(assigned_on_the_way(Words{"env", "A=1", "-u", "B", "npx"}).size() == 1);
+  CHECK(assigned_on_the_way(Words{"env", "-u", "B", "A=1", "npx"}).empty());
   CHECK(innermost(Words{"sh", "-c", "A=1 B=2"}) == Words{"sh", "-c", "A=1 B=2"});
 }
 

@@ -62,6 +62,24 @@ TEST_CASE("npx --package tells the program apart from the package") {
   CHECK(spec.arguments == Words{"-v"});
 }
 
+TEST_CASE("npx --call says what the package's program starts") {
+  for (const Words& command : {Words{"npx", "-y", "-p", "@a/b@2.0.0", "-c", "prog --v 'x y'"},
+                               Words{"npx", "--package=@a/b@2.0.0", "--call=prog --v 'x y'"},
+                               Words{"npm", "exec", "--package", "@a/b@2.0.0", "--call", "prog --v 'x y'"}}) {
+    const PackageSpec spec = package(command);
+    CHECK(spec.name == "@a/b");
+    CHECK(spec.bin == "prog");
+    CHECK(spec.arguments == Words{"--v", "x y"});
+  }
+  // No package, a script, words beside it, a switch of that name.
+  for (const Words& command : {Words{"npx", "-c", "prog"}, Words{"npx", "-p", "x", "-c", "prog | tee log"},
+                               Words{"npx", "-p", "x", "-c", "A=1 prog"}, Words{"npx", "-p", "x", "-c", "prog", "y"},
+                               Words{"npx", "-p", "x", "-c"}, Words{"pnpm", "dlx", "-c", "x"}}) {
+    CAPTURE(command.back());
+    CHECK_FALSE(detect(command).has_value());
+  }
+}
+
 TEST_CASE("what fetches no package is none") {
   for (const Words& command :
        {Words{"node", "index.js"}, Words{"npx"}, Words{"npx", "-c", "echo"}, Words{"npx", "./local"},
@@ -152,4 +170,47 @@ TEST_CASE("a package is seen behind cmd, env and a shell of plain words") {
   CHECK(package({"bash", "-lc", "exec npx -y 'x@1.0.0' --a \"b c\""}).arguments == Words{"--a", "b c"});
   CHECK_FALSE(detect(Words{"bash", "-c", "npx -y x | tee log"}).has_value());
   CHECK_FALSE(detect(Words{"sh", "-c", "npx -y $PKG"}).has_value());
+}
+
+TEST_CASE("a package is seen behind programs that only start another one") {
+  for (const Words& command :
+       {Words{"env", "-S", "npx -y x --a"}, Words{"env", "-S", "npx", "-y", "x", "--a"},
+        Words{"env", "-Snpx -y x", "--a"}, Words{"env", "-iS", "A=b npx -y x --a"},
+        Words{"env", "--split-string=npx -y x --a"}, Words{"/usr/bin/env", "--", "npx", "-y", "x", "--a"},
+        Words{"env", "-", "A=b", "npx", "-y", "x", "--a"}, Words{"nice", "-n", "5", "npx", "-y", "x", "--a"},
+        Words{"nice", "--adjustment=5", "npx", "-y", "x", "--a"}, Words{"nohup", "npx", "-y", "x", "--a"},
+        Words{"stdbuf", "-oL", "npx", "-y", "x", "--a"}, Words{"mise", "exec", "--", "npx", "-y", "x", "--a"},
+        Words{"fnm", "exec", "npx", "-y", "x", "--a"}, Words{"volta", "run", "npx", "-y", "x", "--a"},
+        Words{"corepack", "pnpm", "dlx", "x", "--a"},
+        Words{"node", "/usr/lib/node_modules/npm/bin/npx-cli.js", "-y", "x", "--a"},
+        Words{"node", "/usr/bin/npx", "-y", "x", "--a"}, Words{"bash", "-o", "pipefail", "-c", "nice npx -y x --a"}}) {
+    CAPTURE(command[1]);
+    const PackageSpec spec = package(command);
+    CHECK(spec.name == "x");
+    CHECK(spec.arguments == Words{"--a"});
+  }
+  CHECK(package({"python3", "-m", "uv", "tool", "run", "x"}).kind == PackageKind::pypi);
+}
+
+TEST_CASE("a command that only leads on and on is given up") {
+  Words command = {"env"};
+  command.resize(20'000, "-S");
+  command.insert(command.end(), {"npx", "x"});
+  CHECK_FALSE(detect(command).has_value());
+  command.assign(20'000, "nohup");
+  command.insert(command.end(), {"npx", "x"});
+  CHECK_FALSE(detect(command).has_value());
+}
+
+TEST_CASE("what says more than to start a program hides it") {
+  for (const Words& command :
+       {Words{"timeout", "30", "npx", "-y", "x"}, Words{"env", "-C", "/x", "npx", "x"},
+        Words{"env", "-u", "A", "npx", "x"}, Words{"mise", "exec", "node@20", "--", "npx", "x"},
+        Words{"volta", "run", "--node", "20", "npx", "x"}, Words{"fnm", "exec", "--using=20", "npx", "x"},
+        Words{"nice", "-n"}, Words{"nohup"}, Words{"env", "-S"}, Words{"env", "-S", "npx -y ${X}"},
+        Words{"env", "-S", "npx -y 'a\'b' x"}, Words{"mise", "x"}, Words{"node", "npx", "-y", "x"},
+        Words{"node", "--require", "/x.js", "/usr/bin/npx", "x"}, Words{"python3", "-m", "uv"}}) {
+    CAPTURE(command.front());
+    CHECK_FALSE(detect(command).has_value());
+  }
 }

@@ -245,6 +245,47 @@ await test('a review that an update overtook writes nothing', async (world, regi
   assert.deepEqual(await world.tools(), ['one', 'two']);
 });
 
+await test('who edits a policy while its package is fetched loses nothing', async (world, registry) => {
+  world.write('{npm: "srv"}');
+  const answer = registry.answer.bind(registry);
+  registry.answer = (request, response) => {
+    if (request.url.endsWith('.tgz')) writeFileSync(world.policy, `${readFileSync(world.policy, 'utf8')}# edited\n`);
+    answer(request, response);
+  };
+  refused(await world.install(), 'launch_changed', 'was changed meanwhile');
+  registry.answer = answer;
+  assert.match(readFileSync(world.policy, 'utf8'), /# edited\n$/);
+  fine(await world.install());
+  assert.match(readFileSync(world.policy, 'utf8'), /srv@\d[\s\S]*# edited\n$/);
+});
+
+await test('updates, rollbacks and installations at once leave a policy that starts, and a way back', async (world, registry) => {
+  for (const version of ['2.0.0', '3.0.0']) registry.publish({ name: 'srv', version, bin: 'index.js' }, serverFiles([`v${version[0]}`]));
+  const update = (version) => world.cordon('update', '--policy', world.policy, version, '--accept-all', '--reviewer', 't');
+  const back = () => world.cordon('rollback', '--policy', world.policy);
+  world.write('{npm: "srv@1.0.0"}');
+  fine(await world.review());
+  fine(await update('2.0.0'));
+  for (const version of ['3.0.0', '2.0.0', '2.0.0', '3.0.0']) {
+    await Promise.all([update(version), back(), back(), world.install()]);
+    const before = await world.tools();
+    assert.ok(Array.isArray(before), before);
+    fine(await back());
+    const after = await world.tools();
+    assert.ok(Array.isArray(after), after);
+    assert.notDeepEqual(after, before);
+  }
+});
+
+await test('install says what is to be done next', async (world) => {
+  world.write('{npm: "srv@1.0.0"}');
+  assert.match(fine(await world.install()).text, /next: mcp-cordon review --policy/);
+  fine(await world.review());
+  assert.match(fine(await world.install()).text, /is reviewed; next: mcp-cordon run --policy/);
+  rmSync(path.join(world.store, world.stored()[0]), { recursive: true });
+  assert.match(fine(await world.install()).text, /is reviewed; next: mcp-cordon run --policy/);
+});
+
 await test('a rollback without an update says so', async (world) => {
   world.write('{npm: "srv@1.0.0"}');
   fine(await world.review());
@@ -262,6 +303,14 @@ await test('a policy that shares a package keeps it when another one mends it an
   rmSync(other);
   assert.match(fine(await world.cordon('prune', '--yes')).text, /0 of 1 can be removed/);
   assert.deepEqual(await world.tools(), ['one']);
+  // A record that lies elsewhere now, because the policy says so, keeps it.
+  const written = readFileSync(world.policy, 'utf8');
+  writeFileSync(world.policy, written.replace('catalog: {', 'catalog: {snapshot: elsewhere/s.catalog.json, '));
+  mkdirSync(path.join(world.folder, 'elsewhere'));
+  renameSync(path.join(world.folder, 's.lock.json'), path.join(world.folder, 'elsewhere/s.lock.json'));
+  assert.match(fine(await world.cordon('prune', '--dry-run')).text, /used by \S*elsewhere\/s\.lock\.json[\s\S]*0 of 1 can be removed/);
+  renameSync(path.join(world.folder, 'elsewhere/s.lock.json'), path.join(world.folder, 's.lock.json'));
+  writeFileSync(world.policy, written);
   // Nobody can find a folder that was moved, but whoever is asked is told.
   renameSync(path.join(world.folder, 's.lock.json'), path.join(world.folder, 'moved.lock.json'));
   assert.match(fine(await world.cordon('prune', '--dry-run')).text, /s\.lock\.json, which did, is gone or was moved/);
