@@ -49,35 +49,16 @@ Status add_package(const LaunchRequest& request, const std::vector<std::string>&
     out.spec.argv.assign(command.begin() + 1, command.end());
     return check_client_options(policy, request.caller, request.client_command, out.spec);
   }
-  start.check.begin(request.caller, record, request.install);
-  Result<PackageProgram> program = package_program(request.caller, record, command);
+  Result<PackageProgram> program = start.begin(request.caller, record, command, request.install);
   if (!program) {
     return std::unexpected(program.error());
   }
-  start.program = std::move(*program);
-  out.spec.argv = start.program.argv;
-  out.spec.executable = start.program.executable;
-  out.program_folders = start.program.folders;
-  out.package_tree = start.program.tree;
+  out.spec.argv = std::move(program->argv);
+  out.spec.executable = std::move(program->executable);
+  out.program_folders = std::move(program->folders);
+  out.package_tree = std::move(program->tree);
   out.spec.mounts.push_back({.source = out.package_tree, .target = out.package_tree, .usable_as_is = true});
   std::ranges::sort(out.spec.mounts, {}, &sandbox::Mount::target);
-  return {};
-}
-
-Status wait_for_package(const LaunchRequest& request, const std::vector<std::string>& command, PackageStart& start) {
-  const Result<Looked>& looked = start.check.wait();
-  if (!looked) {
-    return std::unexpected(looked.error());
-  }
-  // What was read of a file before its time of change was seen to be the old one is what it held then. Where the
-  // contents had to be read, it may have been put back since.
-  if (*looked == Looked::at_contents && !start.program.argv.empty()) {
-    const Result<PackageProgram> program = package_program(request.caller, *request.package, command);
-    if (!program || *program != start.program) {
-      return fail(Errc::launch_changed, "the installed files changed while they were looked at",
-                  text::printable(start.program.tree), "try again");
-    }
-  }
   return {};
 }
 

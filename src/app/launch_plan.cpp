@@ -334,8 +334,7 @@ void set_environment(const LaunchRequest& request, const std::map<std::string, s
 }
 
 // Whoever has to decide before a secret is fetched sees the names of all that the server gets.
-Status add_environment(const LaunchRequest& request, const std::vector<std::string>& command, PackageStart& package,
-                       PreparedLaunch& out) {
+Status add_environment(const LaunchRequest& request, PackageStart& package, PreparedLaunch& out) {
   std::map<std::string, std::string> secrets;
   for (const auto& [name, secret] : request.policy.launch.secrets) {
     secrets.emplace(name, "");
@@ -346,10 +345,10 @@ Status add_environment(const LaunchRequest& request, const std::vector<std::stri
       return admitted;
     }
   }
-  if (request.depth != LaunchRequest::Depth::start) {
+  if (request.depth != LaunchRequest::Depth::start || request.policy.launch.secrets.empty()) {
     return {};
   }
-  if (Status whole = wait_for_package(request, command, package); !whole) {
+  if (Status whole = package.wait(); !whole) {
     return whole;
   }
   Result<std::map<std::string, std::string>> read = read_secrets(request.policy, request.caller, request.read_trusted);
@@ -459,7 +458,7 @@ Status prepare(const LaunchRequest& request, std::vector<std::string>& command, 
     }
   }
   // Last, because fetching a secret may ask the person or take time.
-  return add_environment(request, command, package, out);
+  return add_environment(request, package, out);
 }
 
 }  // namespace
@@ -470,9 +469,13 @@ Result<PreparedLaunch> prepare_launch(const LaunchRequest& request) {
     return std::unexpected(command.error());
   }
   PreparedLaunch out;
-  PackageStart package;
-  Status done = prepare(request, *command, package, out);
-  if (Status whole = wait_for_package(request, *command, package); !whole) {
+  auto package = std::make_unique<PackageStart>();
+  Status done = prepare(request, *command, *package, out);
+  if (done && request.judge_later && package->begun() && request.policy.launch.secrets.empty()) {
+    out.unjudged = std::move(package);
+    return out;
+  }
+  if (Status whole = package->wait(); !whole) {
     return std::unexpected(whole.error());
   }
   if (!done) {

@@ -3,6 +3,7 @@
 // A policy becomes a sandbox::LaunchSpec: everything about the outside is looked up here, once, and fixed.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "app/caller.hpp"
 #include "app/fingerprint.hpp"
 #include "app/grants.hpp"
+#include "app/package_start.hpp"
 #include "app/secrets.hpp"
 #include "app/write_grants.hpp"
 #include "base/error.hpp"
@@ -42,6 +44,8 @@ struct LaunchRequest {
   // With launch.source: what is installed. Nothing: nothing is.
   std::optional<formats::PackageRecord> package = {};
   std::string install = "mcp-cordon install";  // what a person types to change that
+  // The verdict on its files may be left to PreparedLaunch::unjudged, where no secret has to wait for it.
+  bool judge_later = false;
 };
 
 struct PreparedLaunch {
@@ -54,6 +58,8 @@ struct PreparedLaunch {
   std::vector<std::string> program_folders = {};    // of a package, for PATH
   std::string package_tree = {};                    // the mount that is no grant of the policy
   catalog::PackagePin package = {};
+  // Files that are still looked at. Nothing of them may be executed before its wait() has said that all is well.
+  std::unique_ptr<PackageStart> unjudged = {};
 };
 
 // The command that is to be started: the policy's, or the client's where the policy says so. A client's command that is

@@ -133,7 +133,7 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request) {
   Result<PreparedLaunch> prepared = prepare_launch(
       {policy, request.caller, request.client_command, own_paths(request.caller, request.loaded, request.own_files),
        trusted_secret_files(), request.depth, admit, admit_spec, std::move(*package),
-       text::cat("mcp-cordon install ", spelled_name(request.loaded))});
+       text::cat("mcp-cordon install ", spelled_name(request.loaded)), request.judge_later});
   if (!prepared) {
     return std::unexpected(prepared.error());
   }
@@ -152,6 +152,31 @@ run::ServerProcess process_of(sandbox::Launched& launched) {
           std::move(launched.lifeline),
           std::move(launched.notes),
           {}};
+}
+
+// `agreed`: null where nothing has to be asked; else the server is held until it says yes. It is asked in any case,
+// since what it finds explains a launch that failed.
+Result<sandbox::Launched> launch_held(const sandbox::Plan& plan, sandbox::LaunchOptions options,
+                                      const std::function<Status()>& agreed) {
+  options.held = static_cast<bool>(agreed);
+  Result<sandbox::Launched> launched = sandbox::launch(plan, options);
+  if (!options.held) {
+    return launched;
+  }
+  Status go = agreed();
+  if (go && launched) {
+    go = sandbox::release(launched->go);
+    if (const Status told = go ? go : run::wait_until_started(launched->status.get(), kStartTimeoutMs); !told) {
+      go = std::unexpected(sandbox::error_from_status(told.error().detail, plan.backend));  // over what it has ended
+    }
+  }
+  if (go) {
+    return launched;
+  }
+  if (launched) {
+    end(launched->pid, launched->lifeline);
+  }
+  return std::unexpected(std::move(go.error()));
 }
 
 // Nothing when the machine has no room for it: the session can do without.
@@ -186,14 +211,21 @@ Status same_files(const PlannedLaunch& planned) {
 }  // namespace
 
 Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan& plan, int trace_fd,
-                                      std::optional<run::SpareServer>* spare) {
+                                      std::optional<run::SpareServer>* spare,
+                                      const std::function<Status()>& before_exec) {
   const std::string helper = caller.stage_path();
   // It decides what the server is held by, so it is judged like a policy.
   if (const Result<run::OpenedFile> trusted = run::open_trusted(helper, {.max_bytes = kMaxHelperBytes}); !trusted) {
     return std::unexpected(trusted.error());
   }
+  const bool held = before_exec && sandbox::can_be_held(plan);
+  if (before_exec && !held) {
+    if (const Status agreed = before_exec(); !agreed) {
+      return std::unexpected(agreed.error());
+    }
+  }
   const sandbox::LaunchOptions options = {.trace_fd = trace_fd, .stage_path = helper};
-  Result<sandbox::Launched> launched = sandbox::launch(plan, options);
+  Result<sandbox::Launched> launched = launch_held(plan, options, held ? before_exec : nullptr);
   if (!launched) {
     return std::unexpected(launched.error());
   }
@@ -221,7 +253,10 @@ Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunc
   if (sandbox::FileIdentity{digested.device, digested.inode} != planned.plan.executable_identity) {
     return changed_under_us(planned);
   }
-  Result<run::ServerProcess> server = start_plan(caller, planned.plan, trace_fd, spare);
+  PackageStart* const unjudged = planned.prepared.unjudged.get();
+  Result<run::ServerProcess> server = start_plan(
+      caller, planned.plan, trace_fd, spare,
+      unjudged == nullptr ? std::function<Status()>() : [unjudged] { return unjudged->wait(); });
   if (server && witness(planned.prepared.spec.executable) != digested) {
     end(server->pid, server->lifeline);
     return changed_under_us(planned);
@@ -237,6 +272,10 @@ Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunc
     };
   }
   return server;
+}
+
+Status files_verdict(const PlannedLaunch& planned) {
+  return planned.prepared.unjudged ? planned.prepared.unjudged->wait() : Status();
 }
 
 void end_server(run::ServerProcess& server) {

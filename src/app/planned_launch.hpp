@@ -2,6 +2,7 @@
 #pragma once
 // From a loaded policy to a started server: prepared, planned for this host, carried out. Shared by run and capture.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,7 @@ struct PlanRequest {
   std::vector<std::string> own_files = {};  // more that no write grant may reach
   std::string expected_facts = {};          // digest of the execution facts; empty: any
   bool trace = false;                       // unsupported_isolation where that cannot be done
+  bool judge_later = false;                 // the verdict on a package's files may come while it is started
   bool to_confirm = false;  // a template's guarantees are not known yet, and so cannot be required: to find out
 };
 
@@ -46,16 +48,23 @@ Result<PlannedLaunch> plan_launch(const PlanRequest& request);
 // Starts the plan and waits until the server's program runs. The program that runs is the one that was digested: the
 // stage executes the planned file alone, and the file must not have changed since. unsupported_isolation,
 // launch_failed, launch_changed, file_untrusted for our helper.
-// `trace_fd`: for a plan that is traced. `spare`: gets a second launch of the same plan, which waits, where one can be
-// had; `planned` must outlive it.
+// Where the files of a package are still looked at, the sandbox is set up meanwhile, and nothing is executed in it
+// before the verdict. `trace_fd`: for a plan that is traced. `spare`: gets a second launch of the same plan, which
+// waits, where one can be had; `planned` must outlive it.
 Result<run::ServerProcess> start_server(const Caller& caller, const PlannedLaunch& planned, int trace_fd = -1,
                                         std::optional<run::SpareServer>* spare = nullptr);
 
+// For a launch that goes no further before it was started: what is wrong with the files of its package explains the
+// rest.
+Status files_verdict(const PlannedLaunch& planned);
+
 // Ends what was started, for a launch that goes no further.
 void end_server(run::ServerProcess& server);
-// The bare act, for plans whose program is our own choice.
+// The bare act, for plans whose program is our own choice. `before_exec`: what it refuses with ends the launch before
+// the program was executed; where a launch cannot be held that long, it is asked first.
 Result<run::ServerProcess> start_plan(const Caller& caller, const sandbox::Plan& plan, int trace_fd = -1,
-                                      std::optional<run::SpareServer>* spare = nullptr);
+                                      std::optional<run::SpareServer>* spare = nullptr,
+                                      const std::function<Status()>& before_exec = {});
 
 // For run::ProxyConfig::before_first_byte: our own process gives up what it does not need for a session with the server
 // that was started as `child`, and the one that waits as `spare` (docs/isolation.md). unsupported_isolation, internal.

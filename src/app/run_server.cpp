@@ -53,6 +53,11 @@ class RunCase {
     if (done) {
       done = start();
     }
+    if (!done && planned_) {
+      if (Status whole = files_verdict(*planned_); !whole) {
+        done = std::move(whole);
+      }
+    }
     return converse(done ? std::optional<Error>() : std::move(done.error()));
   }
 
@@ -111,7 +116,8 @@ Status RunCase::prepare() {
                    .client_command = request_.client_command,
                    .admit = [this](const catalog::LaunchFingerprint& now) { return check_launch(now); },
                    .expected_facts = request_.expected_facts,
-                   .trace = request_.trace});
+                   .trace = request_.trace,
+                   .judge_later = true});
   if (!planned) {
     return std::unexpected(planned.error());
   }

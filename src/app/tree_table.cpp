@@ -93,7 +93,8 @@ void look(int root, std::span<const Line> lines, std::atomic<bool>& same) {
 }
 
 bool all_as_then(int root, std::span<const Line> lines) {
-  const std::size_t processors = std::max(std::thread::hardware_concurrency(), 1U);
+  // One processor is left to the launch that this goes on beside.
+  const std::size_t processors = std::max(std::thread::hardware_concurrency(), 2U) - 1;
   const std::size_t threads = std::min({processors, kMostThreads, lines.size() / kEntriesPerThread + 1});
   const std::size_t part = lines.size() / threads + 1;
   std::atomic<bool> same = true;

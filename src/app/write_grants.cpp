@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "app/command_output.hpp"
 #include "app/expand.hpp"
@@ -30,26 +32,43 @@ void append(std::vector<std::string>& to, const std::vector<NamedFile>& files) {
   }
 }
 
-// The same folder or file under another name, for example through a bind mount.
-bool same_object(const std::string& a, const std::string& b) {
-  struct stat first{};
-  struct stat second{};
-  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
-         first.st_ino == second.st_ino;
-}
-
-// Is `path` the folder, or below it, by name or by what the names lead to?
-bool lies_within(std::string path, const std::string& folder) {
-  if (is_within(path, folder)) {
-    return true;
+// What the names of files and folders lead to. Each is looked up once, since many paths have the same folders above
+// them.
+class Objects {
+ public:
+  // The same folder or file under another name, for example through a bind mount.
+  bool same(const std::string& a, const std::string& b) {
+    const Object& first = of(a);
+    return first && first == of(b);
   }
-  for (; path != "/"; path = parent_of(path)) {
-    if (same_object(path, folder)) {
+
+  // Is `path` the folder, or below it, by name or by what the names lead to?
+  bool lies_within(std::string path, const std::string& folder) {
+    if (is_within(path, folder)) {
       return true;
     }
+    for (; path != "/"; path = parent_of(path)) {
+      if (same(path, folder)) {
+        return true;
+      }
+    }
+    return false;
   }
-  return false;
-}
+
+ private:
+  using Object = std::optional<std::pair<dev_t, ino_t>>;
+
+  const Object& of(const std::string& path) {
+    const auto [entry, made] = known_.try_emplace(path);
+    struct stat info{};
+    if (made && ::stat(path.c_str(), &info) == 0) {
+      entry->second.emplace(info.st_dev, info.st_ino);
+    }
+    return entry->second;
+  }
+
+  std::map<std::string, Object> known_ = {};
+};
 
 // With the folders in it, two levels deep: a bind mount of one of them has none of our folders above it. What lies
 // there as a symlink (a policy that is kept elsewhere) is ours where it leads, too.
@@ -211,6 +230,7 @@ Status check_write_grants(const policy::Policy& policy, const Caller& caller, co
   const std::vector<std::string> folders = ways(own.folders);
   const std::vector<std::string> files = ways(own.files);
   std::vector<std::string> granted;
+  Objects objects;
   for (const policy::Grant& grant : policy.isolation.write) {
     const Result<std::string> expanded = expand_home(grant.path, caller.home);
     if (!expanded) {
@@ -218,8 +238,8 @@ Status check_write_grants(const policy::Policy& policy, const Caller& caller, co
                   expanded.error().remedy);
     }
     const std::string path = resolved(*expanded);
-    const auto reaches = [&path](const std::string& target) { return lies_within(target, path); };
-    const auto lies_in = [&path](const std::string& folder) { return lies_within(path, folder); };
+    const auto reaches = [&](const std::string& target) { return objects.lies_within(target, path); };
+    const auto lies_in = [&](const std::string& folder) { return objects.lies_within(path, folder); };
     if (const auto file = std::ranges::find_if(files, reaches); file != files.end()) {
       return reached(policy, grant, path, *file);
     }

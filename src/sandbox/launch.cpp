@@ -151,7 +151,8 @@ class SpawnRequest {
   void give(const UniqueFd& fd, int number) { ::posix_spawn_file_actions_adddup2(&actions_, fd.get(), number); }
 
   // Nothing of the plan in an argument or an environment variable: both can be read by anybody who may look into /proc.
-  Result<pid_t> spawn(const std::string& path, bool spare) {
+  // `kind`: a word that it is told; null for a launch that goes straight on.
+  Result<pid_t> spawn(const std::string& path, const char* kind) {
     sigset_t all;
     sigset_t none;
     ::sigfillset(&all);
@@ -160,8 +161,8 @@ class SpawnRequest {
     ::posix_spawnattr_setsigmask(&attributes_, &none);
     ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     std::string name = stage::kProgramName;
-    std::string word = stage::kSpareWord;
-    std::array<char*, 3> argv = {name.data(), spare ? word.data() : nullptr, nullptr};
+    std::string word = kind == nullptr ? "" : kind;
+    std::array<char*, 3> argv = {name.data(), kind == nullptr ? nullptr : word.data(), nullptr};
     std::array<char*, 1> environment = {nullptr};
     pid_t pid = -1;
     const int rc = ::posix_spawn(&pid, path.c_str(), &actions_, &attributes_, argv.data(), environment.data());
@@ -181,6 +182,7 @@ struct Extras {
   UniqueFd trace = {};
   Pipe handover = {};
   Pipe notes = {};
+  Pipe go = {};
 };
 
 Result<Extras> give_extras(const Plan& plan, const LaunchOptions& options, SpawnRequest& request) {
@@ -208,12 +210,27 @@ Result<Extras> give_extras(const Plan& plan, const LaunchOptions& options, Spawn
     extras.notes = std::move(*made);
     request.give(extras.notes.theirs, stage::kNotesFd);
   }
+  if (options.held) {
+    auto made = make_pair();
+    if (!made) {
+      return std::unexpected(made.error());
+    }
+    extras.go = std::move(*made);
+    request.give(extras.go.theirs, stage::kGoFd);
+  }
   return extras;
 }
 
 }  // namespace
 
+bool can_be_held(const Plan& plan) {
+  return plan.own_namespaces && plan.tool.empty() && !plan.shared_host && !plan.trace;
+}
+
 Result<Launched> launch(const Plan& plan, const LaunchOptions& options) {
+  if (options.held && (options.spare || !can_be_held(plan))) {
+    return fail(Errc::internal, "this launch cannot be held", "launch");
+  }
   auto path = options.stage_path.empty() ? default_stage_path() : Result<std::string>(options.stage_path);
   if (!path) {
     return std::unexpected(path.error());
@@ -248,7 +265,9 @@ Result<Launched> launch(const Plan& plan, const LaunchOptions& options) {
     return std::unexpected(extras.error());
   }
   // Through the descriptor, so that what was checked is what runs.
-  auto pid = request.spawn(text::cat("/proc/self/fd/", program->get()), options.spare);
+  auto pid = request.spawn(text::cat("/proc/self/fd/", program->get()), options.spare  ? stage::kSpareWord
+                                                                        : options.held ? stage::kHeldWord
+                                                                                       : nullptr);
   if (!pid) {
     return std::unexpected(pid.error());
   }
@@ -259,6 +278,7 @@ Result<Launched> launch(const Plan& plan, const LaunchOptions& options) {
                   .status = std::move(status->ours),
                   .lifeline = std::move(lifeline->ours),
                   .handover = std::move(extras->handover.ours),
+                  .go = std::move(extras->go.ours),
                   .notes = std::move(extras->notes.ours)};
 }
 
@@ -266,6 +286,13 @@ Status begin(const UniqueFd& lifeline) {
   // Its end is reported and not a signal: whoever launches wants to tell the client.
   if (::write(lifeline.get(), &stage::kStartWord, 1) != 1) {
     return failed("the second launch cannot be begun");
+  }
+  return {};
+}
+
+Status release(const UniqueFd& go) {
+  if (::send(go.get(), &stage::kStartWord, 1, MSG_NOSIGNAL) != 1) {
+    return failed("the server cannot be let go");
   }
   return {};
 }

@@ -10,7 +10,8 @@ import path from 'node:path';
 import { Registry, serverFiles } from './registry.mjs';
 import { World, fine, finish, needsSandbox, options, run } from './world.mjs';
 
-async function world() {
+// `secrets`: whether one is fetched for the server.
+async function world(secrets = true) {
   const registry = await new Registry().start();
   // Several threads look at so many files.
   const many = Object.fromEntries(Array.from({ length: 2500 }, (_, i) => [`d${i % 50}/f${i}.txt`, String(i)]));
@@ -29,7 +30,7 @@ server: s
 launch:
   source: {npm: "srv@1.0.0"}
   command: [srv]
-  environment: {set: {MARK: ${out.mark}}, secrets: {S: {from_command: [sh, -c, "echo value | tee ${out.fetched}"]}}}
+  environment: {set: {MARK: ${out.mark}}${secrets ? `, secrets: {S: {from_command: [sh, -c, "echo value | tee ${out.fetched}"]}}` : ''}}
 catalog: {accept_unattended: true}
 isolation: {filesystem: {write: [${out.granted}]}}
 `);
@@ -44,6 +45,7 @@ isolation: {filesystem: {write: [${out.granted}]}}
 }
 
 const test = (name, body) => run(name, world, body);
+const testWithout = (name, body) => run(name, () => world(false), body);
 await needsSandbox(async () => {
   const registry = await new Registry().start();
   const out = new World('npm', registry);
@@ -114,8 +116,21 @@ await test('a copied store is read once, and runs', async (world) => {
 
 const children = (pid) => readdirSync(`/proc/${pid}/task`).flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean));
 
+const descendants = (pid) => children(pid).flatMap((child) => [child, ...descendants(child)]);
+// Not what only waits to be reaped.
+const exists = (pid) => {
+  try { return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z '); } catch { return false; }
+};
+async function until(condition, what) {
+  for (const end = Date.now() + 20_000; !condition();) {
+    assert.ok(Date.now() < end, what);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
 // Starts the server with a look at its files that stops before the one named `at`; `meanwhile` happens once the program
-// waits for that look and has nothing else to do. Gives the tools, or the message of the error.
+// waits for that look and has nothing else to do. Gives the tools, or the message of the error; null when `meanwhile`
+// says that there is nothing to wait for.
 async function held(world, at, meanwhile) {
   const hold = path.join(world.folder, 'hold');
   mkdirSync(hold);
@@ -127,31 +142,74 @@ async function held(world, at, meanwhile) {
   const letters = [];
   while (!(letters.includes('h') && letters.includes('w'))) letters.push((await said.read(Buffer.alloc(1))).buffer.toString());
   assert.deepEqual(world.left(), []);
-  assert.deepEqual(children(world.last.pid), []);
-  await meanwhile(world);
-  const go = openSync(path.join(hold, 'go'), 'r+');
-  writeFileSync(go, 'x');
-  const result = await answer;
-  closeSync(go);
+  let result = null;
+  if (await meanwhile(world) !== false) {
+    const go = openSync(path.join(hold, 'go'), 'r+');
+    writeFileSync(go, 'x');
+    result = await answer;
+    closeSync(go);
+  }
   await said.close();
   world.variables = {};
   rmSync(hold, { recursive: true });
   return result;
 }
 
+// Until the sandbox stands and the last of its processes waits, its filter of system calls in force. Gives them all;
+// none is anything but our helper.
+async function standing(world) {
+  let all = [];
+  const waits = () => {
+    all = descendants(world.last.pid);
+    try {
+      return all.some((pid) => /Seccomp:\t2/.test(readFileSync(`/proc/${pid}/status`, 'utf8')) && / S /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
+    } catch { return false; }
+  };
+  await until(waits, 'the sandbox does not get ready');
+  for (const pid of all) assert.match(readFileSync(`/proc/${pid}/cmdline`, 'utf8'), /^mcp-cordon-stage/);
+  assert.deepEqual(world.left(), []);
+  return all;
+}
+
 if (!options['hold-check']) console.log('[skip] a change during the look: no --hold-check');
 else {
   await test('nothing is started and no secret is fetched before the look at the files has ended', async (world) => {
     for (const at of ['node_modules/dep/index.js', 'node_modules/srv/index.js']) {
-      assert.deepEqual(await held(world, at, () => {}), ['one']);
+      assert.deepEqual(await held(world, at, () => assert.deepEqual(children(world.last.pid), [])), ['one']);
       assert.deepEqual(world.left(), [world.mark, world.fetched]);
       world.forget();
     }
   });
 
-  await test('what changes during the look, before it comes there, is refused', async (world) => {
-    const { folder, modules } = world;
+  await testWithout('the sandbox is set up beside the look, and nothing is executed in it before that has ended', async (world) => {
+    for (const at of ['node_modules/dep/index.js', 'node_modules/srv/index.js']) {
+      assert.deepEqual(await held(world, at, () => standing(world).then(() => {})), ['one']);
+      assert.deepEqual(world.left(), [world.mark]);
+      world.forget();
+    }
+  });
+
+  await testWithout('who is killed during the look leaves nothing of the sandbox behind', async (world) => {
+    for (const whom of ['launcher', 'guard', 'server']) {
+      let all = [];
+      const result = await held(world, 'node_modules/srv/index.js', async () => {
+        all = await standing(world);
+        process.kill({ launcher: world.last.pid, guard: all[0], server: all.at(-1) }[whom], 'SIGKILL');
+        await until(() => !all.some(exists), `something stays when ${whom} is killed`);
+        return whom !== 'launcher';
+      });
+      if (whom !== 'launcher') assert.match(result, /^launch_failed: /, whom);
+      assert.deepEqual(world.left(), [], whom);
+    }
+  });
+
+  for (const [prepared, how] of [[test, 'before a sandbox is made'], [testWithout, 'while the sandbox is made']]) await prepared(`what changes during the look, before it comes there, is refused, ${how}`, async (world) => {
+    const { folder, modules, tree } = world;
     const steps = {
+      'the whole tree, for a moment': () => {
+        renameSync(tree, `${tree}2`);
+        renameSync(`${tree}2`, tree);
+      },
       'the file itself': () => put(path.join(modules, 'srv/index.js'), `require('node:fs').writeFileSync(process.env.MARK, 'other');\n`),
       'a folder behind it': () => writeFileSync(path.join(modules, 'srv/new.js'), ''),
       'a link': () => {
@@ -161,8 +219,14 @@ else {
     };
     for (const [name, change] of Object.entries(steps)) {
       const at = name === 'a folder behind it' ? 'node_modules/srv' : 'node_modules/srv/index.js';
-      assert.match(await held(world, at, change), /^launch_changed: /, name);
+      let all = [];
+      const result = await held(world, at, async () => {
+        if (prepared === testWithout) all = await standing(world);
+        change();
+      });
+      assert.match(result, /^launch_changed: /, name);
       assert.deepEqual(world.left(), [], name);
+      await until(() => !all.some(exists), `${name}: something stays`);
       fine(await world.install());
     }
   });

@@ -16,7 +16,8 @@ enum Descriptor : int {
   kBinaryFd = 9,     // this program
   kTraceFd = 10,     // write end, with a traced plan only: what the server touches
   kHandoverFd = 11,  // one end of a pair of sockets, with allowed hosts only: their sockets are sent here
-  kFirstFreeFd = 12,
+  kGoFd = 12,        // one end of a pair of sockets, with a held launch only: a word, before the server is executed
+  kFirstFreeFd = 13,
 };
 
 // Tools that close low numbers, or use them, are given all of the above by this much higher.
@@ -29,6 +30,8 @@ inline constexpr const char* kProgramName = "mcp-cordon-stage";
 inline constexpr const char* kInsideWord = "inside";
 // One that waits for this byte on its lifeline before it does anything.
 inline constexpr const char* kSpareWord = "spare";
+// One that does all its steps, and waits for that byte on kGoFd before it executes the server.
+inline constexpr const char* kHeldWord = "held";
 inline constexpr char kStartWord = 's';
 
 }  // namespace cordon::sandbox::stage

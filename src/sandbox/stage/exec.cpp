@@ -70,9 +70,24 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+// All is set up, and the launcher may still be looking at what would be executed. Anything but its word is the end, its
+// own end first of all.
+void wait_until_let_go(Stage& stage) {
+  char word = 0;
+  ssize_t length = 0;
+  while ((length = ::read(stage.go.get(), &word, 1)) < 0 && errno == EINTR) {
+  }
+  if (length != 1 || word != kStartWord) {
+    ::_exit(kFailureStatus);
+  }
+}
+
 }  // namespace
 
 void become_server(Stage& stage) {
+  if (stage.held) {
+    wait_until_let_go(stage);
+  }
   if (stage.plan.in_container()) {
     stage.plan.executable = find_inside(stage.plan);
   }

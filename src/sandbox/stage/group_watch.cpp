@@ -143,6 +143,7 @@ class Watch {
   UniqueFd notes = std::move(stage.notes);
   let_go_of_groups(stage);
   stage.status.reset();
+  stage.go.reset();
   stage.lifeline.reset();
   stage.binary.reset();
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

@@ -346,6 +346,7 @@ void guard_from_outside(Stage& stage, ToolProcess child) {
   stage.ready_out.reset();
   stage.sources.clear();
   stage.trace.reset();
+  stage.go.reset();
   stage.group_doors.clear();
   stage.binary.reset();
   let_go_of_standard_descriptors();
@@ -362,6 +363,7 @@ void guard_from_outside(Stage& stage, ToolProcess child) {
 void serve_as_init(Stage& stage, pid_t server, Tracer* tracer) {
   stage.status.reset();
   stage.ready_out.reset();
+  stage.go.reset();
   let_go_of_standard_descriptors();
   shed_privileges();
   const UniqueFd signals = open_signals(stage);

@@ -158,6 +158,7 @@ void take_away(std::vector<Place>& places) {
   stage.held_out.reset();
   stage.swept_in.reset();
   stage.status.reset();
+  stage.go.reset();
   stage.lifeline.reset();
   stage.binary.reset();
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

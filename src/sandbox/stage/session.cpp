@@ -23,6 +23,12 @@ bool is_hung_up(int pipe) {
   return ::poll(&poll_one, 1, 0) != 0;  // nobody writes to it: anything is the end
 }
 
+// One that the launcher gave, and nobody else is to get.
+bool take(UniqueFd& to, int number) {
+  to = UniqueFd(number);
+  return ::fcntl(number, F_SETFD, FD_CLOEXEC) == 0;
+}
+
 }  // namespace
 
 Outcome die_with_parent() {
@@ -64,6 +70,9 @@ Outcome close_descriptors(Stage& stage) {
   if (stage.plan.network.hosts()) {
     kept.push_back(kHandoverFd);
   }
+  if (stage.held) {
+    kept.push_back(kGoFd);
+  }
   if (!stage.plan.groups.empty()) {
     stage.notes = UniqueFd(::fcntl(kNotesFd, F_DUPFD_CLOEXEC, kFirstFreeFd));
     if (!stage.notes) {
@@ -81,17 +90,14 @@ Outcome close_descriptors(Stage& stage) {
   if (kernel::close_range(first, ~0U, 0) != 0) {
     return failed("close_range");
   }
-  if (stage.plan.trace) {
-    stage.trace = UniqueFd(kTraceFd);
-    if (::fcntl(stage.trace.get(), F_SETFD, FD_CLOEXEC) != 0) {
-      return failed("trace");
-    }
+  if (stage.plan.trace && !take(stage.trace, kTraceFd)) {
+    return failed("trace");
   }
-  if (stage.plan.network.hosts()) {
-    stage.handover = UniqueFd(kHandoverFd);
-    if (::fcntl(stage.handover.get(), F_SETFD, FD_CLOEXEC) != 0) {
-      return failed("handover");
-    }
+  if (stage.plan.network.hosts() && !take(stage.handover, kHandoverFd)) {
+    return failed("handover");
+  }
+  if (stage.held && !take(stage.go, kGoFd)) {
+    return failed("go");
   }
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) < 0) {

@@ -272,6 +272,7 @@ int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], kSpareWord) == 0) {
     wait_until_needed(stage);
   }
+  stage.held = argc == 2 && std::strcmp(argv[1], kHeldWord) == 0;
   read_plan(stage);
   if (stage.inside) {
     run_inside(stage);

@@ -36,6 +36,7 @@ struct Stage {
   Plan plan = {};
   Witness witness = {};
   bool inside = false;  // started by a tool
+  bool held = false;    // the server is executed only when the launcher says so
 
   UniqueFd status = {};
   UniqueFd lifeline = {};
@@ -50,6 +51,7 @@ struct Stage {
   pid_t agent = -1;                    // child of the guard that stays for them
   UniqueFd asking_in = {};             // init, connects.hpp
   UniqueFd asking_out = {};            // server
+  UniqueFd go = {};                    // server, where it is held: where the launcher says so
   UniqueFd trace = {};                 // init: what the server touches is told here
   std::vector<UniqueFd> sources = {};  // parallel to plan.view: O_PATH, or a detached mount
   UniqueFd self_status = {};           // of /proc/self, from before Landlock closes it (shared_host)
@@ -152,7 +154,7 @@ Outcome open_guard_pipes(Stage& stage);
 // tool.cpp: starts a tool with this program inside; returns in the outer stage only.
 std::expected<ToolProcess, Failure> start_tool(Stage& stage);
 
-// exec.cpp: never returns; a failure is reported.
+// exec.cpp: never returns; a failure is reported. Where the launch is held, it waits first.
 [[noreturn]] void become_server(Stage& stage);
 
 }  // namespace cordon::sandbox::stage
