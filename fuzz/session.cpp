@@ -216,7 +216,18 @@ class Run {
     CORDON_ASSERT(!message.method.starts_with("prompts/") && !message.method.starts_with("resources/"));
   }
 
+  // The one thing that is said to the client and is no message to us: an id that programs read differently, given back.
+  static bool repeats_odd_id(const std::string& line) {
+    const auto document = json::read(line.substr(0, line.size() - 1), {});
+    return document && document->root().find("error").is(json::Kind::object) &&
+           document->root().find("id").is(json::Kind::number) && !document->root().find("result") &&
+           !document->root().find("method") && !wire::parse(line.substr(0, line.size() - 1), {});
+  }
+
   void check_to_client(const std::string& line) {
+    if (repeats_odd_id(line)) {
+      return;
+    }
     const wire::Message message = one_message(line);
     if (message.kind == wire::MessageKind::result || message.kind == wire::MessageKind::error) {
       client_.answered(message);

@@ -125,7 +125,7 @@ std::string explain_tool(const policy::Policy& policy, const catalog::Snapshot* 
   const policy::Action action = too_much ? policy::Action::block : verdict.action;
   std::string out = text::cat(text::printable(tool, 256), ": ", policy::name(action), "\n  ", consequence(action),
                               "\n  effect class: ", pin->effect_text, '\n', effect_lines(*pin),
-                              "  because: ", too_much ? "tools.read_only; without it " : "",
+                              "  because: ", too_much ? "the session is read-only; else " : "",
                               text::printable(verdict.because, 1024), "\n");
   if (possible.size() > 1 || policy::CallJudge(policy.tools).looks_at_arguments(tool)) {
     out += "  a call is judged by its arguments as well: add --arguments JSON\n";
@@ -161,7 +161,7 @@ std::string explain_call(const policy::Policy& policy, const catalog::Snapshot* 
   const bool hidden = judged.verdict.action == policy::Action::hide;
   std::string out = text::cat(text::printable(tool, 256), ": ");
   if (too_much) {
-    out += "block\n  tools.read_only: the session is read-only, and this call is not\n";
+    out += "block\n  the session is read-only, and this call is not\n";
   } else if (judged.refusal) {
     out += text::cat("block, ", name(*judged.refusal), "\n  the call is refused: argument ",
                      text::printable(judged.finding.pointer, 256), ' ', judged.finding.reason, '\n');
@@ -192,22 +192,22 @@ std::string explain_call(const policy::Policy& policy, const catalog::Snapshot* 
   return out + (by_class ? way_out(policy, judged.verdict, tool) : std::string()) + std::string(kLiveToo);
 }
 
-Result<std::string> explain(const Caller& caller, const PolicyChoice& choice, const std::string& tool,
-                            const json::Value& arguments) {
-  const Result<LoadedPolicy> loaded = load_policy(caller, choice);
+Result<std::string> explain(const ExplainRequest& request) {
+  Result<LoadedPolicy> loaded = load_policy(request.caller, request.choice);
   if (!loaded) {
     return std::unexpected(loaded.error());
   }
-  const Result<LoadedSnapshot> found = load_snapshot(caller, *loaded);
+  const Result<LoadedSnapshot> found = load_snapshot(request.caller, *loaded);
   if (!found) {
     return std::unexpected(found.error());
   }
   if (const Status admitted = admit_snapshot(*loaded, *found); !admitted) {
     return std::unexpected(admitted.error());
   }
+  loaded->policy.tools.read_only = loaded->policy.tools.read_only || request.read_only;
   const catalog::Snapshot* snapshot = found->snapshot ? &*found->snapshot : nullptr;
-  return arguments ? explain_call(loaded->policy, snapshot, tool, arguments)
-                   : explain_tool(loaded->policy, snapshot, tool);
+  return request.arguments ? explain_call(loaded->policy, snapshot, request.tool, request.arguments)
+                           : explain_tool(loaded->policy, snapshot, request.tool);
 }
 
 }  // namespace cordon::app

@@ -20,8 +20,13 @@ std::string explain_tool(const policy::Policy& policy, const catalog::Snapshot* 
 std::string explain_call(const policy::Policy& policy, const catalog::Snapshot* snapshot, const std::string& tool,
                          const json::Value& arguments);
 
-// `arguments`: of a call; absent: of the tool, whatever they are.
-Result<std::string> explain(const Caller& caller, const PolicyChoice& choice, const std::string& tool,
-                            const json::Value& arguments = {});
+struct ExplainRequest {
+  const Caller& caller;
+  PolicyChoice choice = {};
+  std::string tool = {};
+  json::Value arguments = {};  // of a call; absent: of the tool, whatever they are
+  bool read_only = false;      // as in a session of `run --read-only`
+};
+Result<std::string> explain(const ExplainRequest& request);
 
 }  // namespace cordon::app

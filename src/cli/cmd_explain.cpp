@@ -21,6 +21,7 @@ class Explain final : public Command {
     policy_.declare_file(options);
     policy_.declare_ceiling(options);
     options.value("--arguments", "JSON", arguments_, "a call with these arguments, a JSON object");
+    options.flag("--read-only", read_only_, "in a session of run --read-only");
   }
 
   int execute(const Invocation& invocation) override {
@@ -38,8 +39,11 @@ class Explain final : public Command {
       arguments = std::move(*read);
     }
     const Result<std::string> text =
-        app::explain(invocation.caller, {policy_.has_file() ? "" : words_.front(), policy_.file(), policy_.ceilings()},
-                     words_.back(), arguments ? arguments->root() : json::Value());
+        app::explain({invocation.caller,
+                      {policy_.has_file() ? "" : words_.front(), policy_.file(), policy_.ceilings()},
+                      words_.back(),
+                      arguments ? arguments->root() : json::Value(),
+                      read_only_});
     if (!text) {
       return report(text.error());
     }
@@ -51,6 +55,7 @@ class Explain final : public Command {
   PolicyArgument policy_ = {};
   std::vector<std::string> words_ = {};
   std::string arguments_ = {};
+  bool read_only_ = false;
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "app/server_words.hpp"
 #include "app/temp_folder.hpp"
 #include "audit/writer.hpp"
+#include "base/text.hpp"
 #include "core/json/read.hpp"
 #include "formats/snapshot.hpp"
 
@@ -171,6 +172,32 @@ TEST_CASE("explain shows the way of one call through the rules") {
   policy.tools.read_only = true;
   CHECK(says(explained(R"({"path":"/data/a","file":"x"})"), "read-only"));
   CHECK(says(explain_tool(policy, &snapshot, "tool"), "--arguments"));
+}
+
+TEST_CASE("explain judges as a read-only session does, when it is told to") {
+  const TempFolder temp;
+  const std::string policy = temp.file("one.yaml",
+                                       "version: 1\nserver: one\nlaunch: {command: [/bin/true]}\n"
+                                       "tools: {effects: {read: allow, write: allow}}\n");
+  const Caller caller = temp.caller();
+  const auto explained = [&](bool read_only) {
+    const auto arguments = json::read("{}", {});
+    const PolicyChoice choice = {.name = {}, .file = policy, .ceilings = {}};
+    const Result<std::string> tool = explain({caller, choice, "tool", {}, read_only});
+    const Result<std::string> call = explain({caller, choice, "tool", arguments->root(), read_only});
+    REQUIRE(tool.has_value());
+    REQUIRE(call.has_value());
+    return text::cat(*tool, *call);
+  };
+  for (const std::string effect : {"read", "write"}) {
+    CAPTURE(effect);
+    temp.file("one.catalog.json", formats::write_snapshot(reviewed(effect, catalog::EffectSource::reviewer)));
+    CHECK_FALSE(says(explained(false), "block"));
+    const std::string in_read_only = explained(true);
+    CHECK(says(in_read_only, "tool: allow") == (effect == "read"));
+    CHECK(says(in_read_only, "block\n  the session is read-only, and this call is not") == (effect == "write"));
+    CHECK(says(in_read_only, "the session is read-only; else ") == (effect == "write"));
+  }
 }
 
 TEST_CASE("a class read that nobody set counts as unknown") {

@@ -96,6 +96,6 @@ TEST_CASE("a server's command without the two dashes before it is told of them")
 }
 
 TEST_CASE("explain takes the arguments of a call") {
-  CHECK(parsed({"explain", "x", "t", "--arguments", "{}"}).command != nullptr);
+  CHECK(parsed({"explain", "x", "t", "--arguments", "{}", "--read-only"}).command != nullptr);
   CHECK(says(parsed({"explain", "--help"}).out, "--arguments"));
 }
