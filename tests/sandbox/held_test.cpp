@@ -27,13 +27,6 @@ sandbox::Launched start_held(const std::string& script) {
   return std::move(*launched);
 }
 
-int wait_for(pid_t pid) {
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 std::string children_of(const std::string& pid) {
   std::string list = test::read_file(text::cat("/proc/", pid, "/task/", pid, "/children"));
   while (list.ends_with(' ')) {
@@ -58,11 +51,6 @@ std::string wait_until_it_waits(pid_t guard) {
   throw std::runtime_error("it does not get there");
 }
 
-bool silent(int fd, int ms) {
-  pollfd one = {.fd = fd, .events = POLLIN, .revents = 0};
-  return ::poll(&one, 1, ms) == 0;
-}
-
 bool gone(const std::string& pid) {
   for (int i = 0; i < 10'000 && ::kill(std::stoi(pid), 0) == 0; ++i) {
     ::poll(nullptr, 0, 1);
@@ -79,8 +67,8 @@ TEST_CASE("a held launch does all its steps and executes nothing before it is le
   sandbox::Launched held =
       start_held("echo up; ls -l /proc/self/fd | grep -c socket; grep -c 'Seccomp:.2' /proc/self/status; cat");
   const std::string server = wait_until_it_waits(held.pid);
-  CHECK(silent(held.status.get(), 20));
-  CHECK(silent(held.server_out.get(), 0));
+  CHECK(test::silent(held.status.get(), 20));
+  CHECK(test::silent(held.server_out.get(), 0));
   CHECK(test::read_file(text::cat("/proc/", server, "/cmdline")).starts_with("mcp-cordon-stage"));
   REQUIRE(sandbox::release(held.go));
   held.go.reset();
@@ -89,7 +77,7 @@ TEST_CASE("a held launch does all its steps and executes nothing before it is le
   REQUIRE(::write(held.server_in.get(), "x\n", 2) == 2);
   held.server_in.reset();
   CHECK(test::read_to_end(held.server_out.get()) == "x\n");
-  CHECK(wait_for(held.pid) == 0);
+  CHECK(test::wait_for(held.pid) == 0);
 }
 
 TEST_CASE("a held launch that is not let go executes nothing and leaves nothing") {
@@ -100,20 +88,20 @@ TEST_CASE("a held launch that is not let go executes nothing and leaves nothing"
   const std::string server = wait_until_it_waits(held.pid);
   SUBCASE("its way to be let go is closed") {
     held.go.reset();
-    CHECK(wait_for(held.pid) == 125);
+    CHECK(test::wait_for(held.pid) == 125);
     CHECK(test::read_to_end(held.status.get()).find("ended before the server was started") != std::string::npos);
   }
   SUBCASE("it is told something else") {
     REQUIRE(::write(held.go.get(), "x", 1) == 1);
-    CHECK(wait_for(held.pid) == 125);
+    CHECK(test::wait_for(held.pid) == 125);
   }
   SUBCASE("its lifeline ends") {
     held.lifeline.reset();
-    CHECK(wait_for(held.pid) != 0);
+    CHECK(test::wait_for(held.pid) != 0);
   }
   SUBCASE("its guard is killed") {
     ::kill(held.pid, SIGKILL);
-    CHECK(wait_for(held.pid) == 128 + SIGKILL);
+    CHECK(test::wait_for(held.pid) == 128 + SIGKILL);
   }
   CHECK(gone(server));
   CHECK(test::read_to_end(held.server_out.get()) == "");

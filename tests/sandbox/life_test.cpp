@@ -38,13 +38,6 @@ sandbox::Plan plan_of(BackendChoice backend, const std::string& script) {
   return test::plan_for(test::spec_for({"/bin/sh", "-c", script}, backend));
 }
 
-int wait_for(pid_t pid) {
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 // Ends a stubborn server through `end` and gives how long it took until nobody held its stdout any more.
 template <typename End>
 long time_to_end(BackendChoice backend, End end) {
@@ -53,7 +46,7 @@ long time_to_end(BackendChoice backend, End end) {
   const auto start = Clock::now();
   end(launched);
   (void)test::read_to_end(launched.server_out.get());
-  (void)wait_for(launched.pid);
+  (void)test::wait_for(launched.pid);
   return ms_since(start);
 }
 
@@ -92,7 +85,7 @@ TEST_CASE("the end of the server is the end of all that it started") {
     sandbox::Launched launched =
         test::start(plan_of(backend, "setsid sh -c 'trap \"\" TERM HUP; while :; do sleep 1; done' & exit 5"));
     CHECK(test::read_to_end(launched.server_out.get()) == "");
-    CHECK(wait_for(launched.pid) == 5);
+    CHECK(test::wait_for(launched.pid) == 5);
   });
 }
 
@@ -105,7 +98,7 @@ TEST_CASE("signals are handed on to the server") {
       REQUIRE(test::read_until(launched.server_out.get(), "up\n") == "up\n");
       ::kill(launched.pid, number);
       CHECK(test::read_to_end(launched.server_out.get()) == text::cat(word, "\n"));
-      CHECK(wait_for(launched.pid) == 3);
+      CHECK(test::wait_for(launched.pid) == 3);
     }
   });
 }
@@ -138,7 +131,7 @@ TEST_CASE("the guard has a session of its own") {
     REQUIRE(test::read_until(launched.server_out.get(), "up\n") == "up\n");
     CHECK(::getsid(launched.pid) == launched.pid);
     launched.server_in.reset();
-    CHECK(wait_for(launched.pid) == 0);
+    CHECK(test::wait_for(launched.pid) == 0);
   });
 }
 

@@ -126,11 +126,20 @@ Outcome finish(sandbox::Launched launched, const std::string& input) {
       }
     }
   }
-  int status = 0;
-  while (::waitpid(launched.pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  outcome.exit_code = wait_for(launched.pid);
   return outcome;
+}
+
+int wait_for(pid_t pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+bool silent(int fd, int ms) {
+  pollfd one = {.fd = fd, .events = POLLIN, .revents = 0};
+  return ::poll(&one, 1, ms) == 0;
 }
 
 Outcome run(const sandbox::Plan& plan, const std::string& input) { return finish(start(plan), input); }

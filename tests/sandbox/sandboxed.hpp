@@ -34,7 +34,12 @@ sandbox::Launched start(const sandbox::Plan& plan, int trace_fd = -1);
 Outcome run(const sandbox::Plan& plan, const std::string& input = {});
 Outcome finish(sandbox::Launched launched, const std::string& input = {});
 
+// Exit status; 128 + signal when it was killed.
+int wait_for(pid_t pid);
+
 std::string read_to_end(int fd);
+// Nothing can be read, and no end is there, for that long.
+bool silent(int fd, int ms);
 // Reads until `wanted` came or the other side closed; gives what was read.
 std::string read_until(int fd, std::string_view wanted);
 

@@ -27,18 +27,6 @@ sandbox::Launched start_spare(BackendChoice backend, const std::string& script) 
   return std::move(*launched);
 }
 
-int wait_for(pid_t pid) {
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-bool silent(int fd, int ms) {
-  pollfd one = {.fd = fd, .events = POLLIN, .revents = 0};
-  return ::poll(&one, 1, ms) == 0;
-}
-
 // Until it reads the lifeline, and no signal can end it any more.
 void wait_until_it_waits(pid_t pid) {
   const std::string line = "/proc/" + std::to_string(pid) + "/cmdline";
@@ -61,15 +49,15 @@ TEST_CASE("a spare launch does nothing until it is begun, and is held like any o
     CAPTURE(backend);
     sandbox::Launched spare = start_spare(backend, "echo up; grep -c 'Seccomp:.2' /proc/self/status; cat");
     wait_until_it_waits(spare.pid);
-    CHECK(silent(spare.status.get(), 20));
-    CHECK(silent(spare.server_out.get(), 0));
+    CHECK(test::silent(spare.status.get(), 20));
+    CHECK(test::silent(spare.server_out.get(), 0));
     REQUIRE(sandbox::begin(spare.lifeline));
     CHECK(test::read_to_end(spare.status.get()) == "");  // the server was executed, so attest found all in place
     CHECK(test::read_until(spare.server_out.get(), "up\n") == "up\n");
     REQUIRE(::write(spare.server_in.get(), "x\n", 2) == 2);
     spare.server_in.reset();
     CHECK(test::read_to_end(spare.server_out.get()).ends_with("x\n"));
-    CHECK(wait_for(spare.pid) == 0);
+    CHECK(test::wait_for(spare.pid) == 0);
   }
 }
 
@@ -79,7 +67,7 @@ TEST_CASE("a spare launch ends without a trace when its lifeline does") {
   }
   sandbox::Launched spare = start_spare(BackendChoice::native, "echo up");
   spare.lifeline.reset();
-  CHECK(wait_for(spare.pid) == 0);
+  CHECK(test::wait_for(spare.pid) == 0);
   CHECK(test::read_to_end(spare.server_out.get()) == "");
   CHECK(test::read_to_end(spare.status.get()) == "");
 }
@@ -90,7 +78,7 @@ TEST_CASE("only the one word begins a spare launch") {
   }
   sandbox::Launched spare = start_spare(BackendChoice::native, "echo up");
   REQUIRE(::write(spare.lifeline.get(), "x", 1) == 1);
-  CHECK(wait_for(spare.pid) == 0);
+  CHECK(test::wait_for(spare.pid) == 0);
   CHECK(test::read_to_end(spare.server_out.get()) == "");
 }
 
@@ -101,7 +89,7 @@ TEST_CASE("a spare launch that was killed cannot be begun, and that is an error 
   const auto before = ::signal(SIGPIPE, SIG_IGN);
   sandbox::Launched spare = start_spare(BackendChoice::native, "echo up");
   ::kill(spare.pid, SIGKILL);
-  CHECK(wait_for(spare.pid) == 128 + SIGKILL);
+  CHECK(test::wait_for(spare.pid) == 128 + SIGKILL);
   CHECK_FALSE(sandbox::begin(spare.lifeline));
   ::signal(SIGPIPE, before);
 }
@@ -116,5 +104,5 @@ TEST_CASE("a signal that came while it waited is not handed on to the server") {
   REQUIRE(sandbox::begin(spare.lifeline));
   CHECK(test::read_until(spare.server_out.get(), "up\n") == "up\n");
   spare.server_in.reset();
-  CHECK(wait_for(spare.pid) == 0);
+  CHECK(test::wait_for(spare.pid) == 0);
 }
