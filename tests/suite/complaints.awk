@@ -5,7 +5,7 @@ BEGIN { RS = "\n=+ [0-9]+/[0-9]+ =+\n"; most = 8; longest = 200 }
 {
   count = split($0, line, "\n")
   for (i = told = 0; i <= count && told < most; ++i) {
-    if (line[i] ~ /ERROR|^TEST CASE|values:|logged:|^ *FAIL|^not ok|AssertionError|[Tt]imed out/ && line[i] !~ /^command:/) {
+    if (line[i] ~ /ERROR|^TEST CASE|values:|logged:|^ *FAIL|^not ok|AssertionError|assertion failed|runtime error|[Tt]imed out/ && line[i] !~ /^command:/) {
       print substr(line[i], 1, longest)
       ++told
     }

@@ -34,7 +34,8 @@ log=$({
   printf 'Log of Meson test suite\n\nInherited environment: ERROR=1\n\n'
   entry good 'exit status 0' 'TEST CASE: not told'
   entry bad 'exit status 1' 'TEST CASE: x' 'x.cpp:3: ERROR: CHECK( a ) is NOT correct!' '  values: CHECK( 1 )' 'more'
+  entry crashed 'killed by signal 6 SIGABRT' 'assertion failed: b'
 } | sed 's|^== 1/1 ==$|=================================== 1/2 ====================================|')
 got=$(printf '%s\n' "$log" | awk -f "$2")
-want=$(printf '%s\n' 'TEST CASE: x' 'x.cpp:3: ERROR: CHECK( a ) is NOT correct!' '  values: CHECK( 1 )')
+want=$(printf '%s\n' 'TEST CASE: x' 'x.cpp:3: ERROR: CHECK( a ) is NOT correct!' '  values: CHECK( 1 )' 'assertion failed: b')
 [ "$got" = "$want" ] || { printf 'got:\n%s\nwanted:\n%s\n' "$got" "$want"; exit 1; }
