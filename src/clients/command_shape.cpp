@@ -21,10 +21,6 @@ bool is_shell(std::string_view program) {
   return one_of(program, kShells);
 }
 
-bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // One step inwards; nothing when there is none.
 std::optional<std::vector<std::string>> inner(std::span<const std::string> command, Assigned& assigned) {
   const std::string program = program_name(command.front());

@@ -11,10 +11,6 @@ namespace {
 using std::string_view;
 using Words = std::vector<std::string>;
 
-bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 bool is_one_of(string_view word, std::span<const string_view> words) {
   return std::ranges::find(words, word) != words.end();
 }
@@ -163,6 +159,10 @@ std::optional<Words> behind_interpreter(std::span<const std::string> command, st
 }
 
 }  // namespace
+
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 bool is_assignment(string_view word) {
   const std::size_t equals = word.find('=');

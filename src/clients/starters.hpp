@@ -13,6 +13,9 @@
 
 namespace cordon::clients {
 
+// Of a variable's name.
+bool is_name_char(char c);
+
 // NAME=VALUE.
 bool is_assignment(std::string_view word);
 

@@ -29,12 +29,6 @@ const test::Image* image() {
   return made ? &*made : nullptr;
 }
 
-struct Place {
-  test::TempFolder folder = {};
-  std::string scratch = folder / "scratch";
-  Place() { std::filesystem::create_directory(scratch); }
-};
-
 bool must_skip() {
   std::string reason;
   const auto facts = sandbox::probe_host(test::spec_for({"/bin/sh"}, BackendChoice::podman), "");
@@ -62,7 +56,7 @@ void allow_some(egress::Rules& rules) {
                  {.kind = egress::HostKind::wildcard, .host = "wild.test", .ports = {443}}};
 }
 
-sandbox::LaunchSpec spec_in(const Place& place, std::vector<std::string> argv) {
+sandbox::LaunchSpec spec_in(const test::Place& place, std::vector<std::string> argv) {
   sandbox::LaunchSpec spec = test::spec_for(std::move(argv), BackendChoice::podman);
   spec.image.reference = image()->reference();
   spec.scratch = place.scratch;
@@ -98,25 +92,6 @@ std::string missing_in(const test::Outcome& outcome, std::initializer_list<std::
   return wrong.empty() ? wrong : text::cat(wrong, outcome.out, outcome.err);
 }
 
-// Within some seconds, since an engine tidies up by itself.
-std::string all_gone(const Place& place) {
-  constexpr int kLooks = 300;
-  constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 50'000'000};
-  std::string left;
-  for (int i = 0; i < kLooks; ++i) {
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-    left = ::waitpid(-1, nullptr, WNOHANG) == 0 ? "a process; " : "";
-    left += test::containers_left();
-    left += std::filesystem::is_empty(place.scratch) ? "" : "; a folder";
-    if (left.empty()) {
-      return {};
-    }
-    ::nanosleep(&kPause, nullptr);
-  }
-  return left;
-}
-
 void add_below(pid_t pid, std::vector<pid_t>& out) {
   const std::string list = test::read_file(text::cat("/proc/", pid, "/task/", pid, "/children"));
   for (const std::string_view word : text::split(list, ' ')) {
@@ -137,7 +112,7 @@ TEST_CASE("a program of an image reaches the hosts that are listed, and nothing 
   if (must_skip()) {
     return;
   }
-  const Place place;
+  const test::Place place;
   const test::Outcome outcome = run_answered(test::plan_for(
       spec_in(place, {kClient, "resolve:one.test", "get:one.test:443", "get:one.test:8443", "get:10.1.2.3:22",
                       "get:a.wild.test:443", "dns-tcp:one.test", "resolve:three.test", "connect:198.18.1.1:444",
@@ -150,14 +125,14 @@ TEST_CASE("a program of an image reaches the hosts that are listed, and nothing 
                              "connect 10.1.2.3:443 ECONNREFUSED", "connect 192.0.2.1:443 ECONNREFUSED",
                              "connect 169.254.169.254:80 ECONNREFUSED", "connect 127.0.0.1:22 ECONNREFUSED",
                              "udp 198.18.1.1:443 ECONNREFUSED", "udp 8.8.8.8:53 ECONNREFUSED"}) == "");
-  CHECK(all_gone(place) == "");
+  CHECK(test::all_gone(place) == "");
 }
 
 TEST_CASE("with hosts, the server in a container has no capability, and names our resolver alone") {
   if (must_skip()) {
     return;
   }
-  const Place place;
+  const test::Place place;
   const test::Outcome outcome = run_answered(test::plan_for(spec_in(
       place, {"sh", "-c", "cat /etc/resolv.conf /proc/self/status; echo >> /etc/resolv.conf || echo refused"})));
   CHECK(missing_in(outcome, {"CapEff:\t0000000000000000", "CapPrm:\t0000000000000000", "CapBnd:\t0000000000000000",
@@ -169,7 +144,7 @@ TEST_CASE("with hosts, podman holds against the probe") {
   if (must_skip()) {
     return;
   }
-  const Place place;
+  const test::Place place;
   const test::Planted planted;
   const sandbox::Plan plan = planted.plan(BackendChoice::podman, [&](sandbox::LaunchSpec& spec) {
     spec.argv = {"true"};
@@ -185,14 +160,14 @@ TEST_CASE("a door that cannot be opened refuses the launch of a container, and n
   if (must_skip()) {
     return;
   }
-  const Place place;
+  const test::Place place;
   sandbox::Plan plan = test::plan_for(spec_in(place, {"echo", "started"}));
   plan.network.doors.listen.push_back({egress::ipv4(192, 0, 2, 1), 443});
   const test::Outcome outcome = test::run(plan);
   CHECK(outcome.out == "");
   CHECK(outcome.status.find("bind 192.0.2.1:443") != std::string::npos);
   CHECK(outcome.status.find("reason=network_denied") != std::string::npos);
-  CHECK(all_gone(place) == "");
+  CHECK(test::all_gone(place) == "");
 }
 
 TEST_CASE("whoever of a container's launch with hosts is killed, nothing stays behind") {
@@ -202,7 +177,7 @@ TEST_CASE("whoever of a container's launch with hosts is killed, nothing stays b
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   for (const std::string victim : {"guard", "keeper", "agent", "launcher"}) {
     CAPTURE(victim);
-    const Place place;
+    const test::Place place;
     sandbox::Launched launched =
         test::start(test::plan_for(spec_in(place, {"sh", "-c", "trap '' TERM; echo up; while :; do sleep 1; done"})));
     REQUIRE(test::read_until(launched.server_out.get(), "up\n") == "up\n");
@@ -219,6 +194,6 @@ TEST_CASE("whoever of a container's launch with hosts is killed, nothing stays b
     } else {
       ::kill(victim == "guard" ? launched.pid : below.front(), SIGKILL);
     }
-    CHECK(all_gone(place) == "");
+    CHECK(test::all_gone(place) == "");
   }
 }

@@ -30,13 +30,7 @@ const test::Image* image() {
   return made ? &*made : nullptr;
 }
 
-struct Place {
-  test::TempFolder folder = {};
-  std::string scratch = folder / "scratch";
-  Place() { std::filesystem::create_directory(scratch); }
-};
-
-sandbox::LaunchSpec spec_in(const Place& place, std::vector<std::string> argv) {
+sandbox::LaunchSpec spec_in(const test::Place& place, std::vector<std::string> argv) {
   sandbox::LaunchSpec spec = test::spec_for(std::move(argv), BackendChoice::podman);
   spec.image.reference = image()->reference();
   spec.scratch = place.scratch;
@@ -90,29 +84,10 @@ bool in_time(End end) {
   return false;
 }
 
-// The moment of a blow, or a pause between two looks; not a wait for something.
-void let_pass(std::chrono::milliseconds delay) {
-  const timespec wait = {.tv_sec = delay.count() / 1000, .tv_nsec = (delay.count() % 1000) * 1'000'000};
+// The moment of a blow, not a wait for something.
+void let_pass(std::chrono::microseconds delay) {
+  const timespec wait = {.tv_sec = delay.count() / 1'000'000, .tv_nsec = (delay.count() % 1'000'000) * 1000};
   ::nanosleep(&wait, nullptr);
-}
-
-// No child of ours, no container, no folder: within some seconds, since an engine tidies up by itself.
-std::string all_gone(const Place& place) {
-  constexpr long kPatienceMs = 15'000;
-  const auto start = Clock::now();
-  std::string left;
-  while (ms_since(start) < kPatienceMs) {
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-    left = ::waitpid(-1, nullptr, WNOHANG) == 0 ? "a process; " : "";
-    left += test::containers_left();
-    left += std::filesystem::is_empty(place.scratch) ? "" : "; a folder";
-    if (left.empty()) {
-      return {};
-    }
-    let_pass(std::chrono::milliseconds(50));
-  }
-  return left;
 }
 
 // The first process below `parent` of that name; any name when it is empty.
@@ -136,7 +111,7 @@ TEST_CASE("a program of an image answers over the launcher's own pipes") {
   if (must_skip()) {
     return;
   }
-  const Place place;
+  const test::Place place;
   const test::Outcome outcome =
       test::run(test::plan_for(spec_in(
                     place, {"sh", "-c", "read line; echo got $line; echo to-err >&2; id -u; pwd; env; exit 7"})),
@@ -148,7 +123,7 @@ TEST_CASE("a program of an image answers over the launcher's own pipes") {
   CHECK(outcome.out.find("HOME=/home/cordon\n") != std::string::npos);
   CHECK(outcome.err == "to-err\n");
   CHECK(outcome.exit_code == 7);
-  CHECK(all_gone(place) == "");
+  CHECK(test::all_gone(place) == "");
 }
 
 TEST_CASE("podman holds against the probe, and its plan says what the probe finds") {
@@ -156,7 +131,7 @@ TEST_CASE("podman holds against the probe, and its plan says what the probe find
     return;
   }
   constexpr int kAttemptsAtLeast = 200;
-  const Place place;
+  const test::Place place;
   const test::Planted planted;
   const sandbox::Plan plan = planted.plan(BackendChoice::podman, [&](sandbox::LaunchSpec& spec) {
     spec.argv = {"true"};
@@ -180,14 +155,14 @@ TEST_CASE("asked to terminate, a stubborn server in a container is gone within a
     return;
   }
   CHECK(in_time([] {
-    const Place place;
+    const test::Place place;
     sandbox::Launched launched = test::start(test::plan_for(spec_in(place, {"sh", "-c", kStubborn})));
     REQUIRE(test::read_until(launched.server_out.get(), "up\n") == "up\n");
     const auto start = Clock::now();
     ::kill(launched.pid, SIGTERM);
     (void)test::read_to_end(launched.server_out.get());
     const long took = ms_since(start);
-    CHECK(all_gone(place) == "");
+    CHECK(test::all_gone(place) == "");
     return took;
   }));
 }
@@ -200,7 +175,7 @@ TEST_CASE("whoever of a container's launch is killed, nothing stays behind") {
   for (const std::string victim : {"guard", "keeper", "podman", "conmon", "init", "launcher and guard"}) {
     CAPTURE(victim);
     CHECK(in_time([&victim] {
-      const Place place;
+      const test::Place place;
       sandbox::Launched launched = test::start(test::plan_for(spec_in(place, {"sh", "-c", kStubborn})));
       REQUIRE(test::read_until(launched.server_out.get(), "up\n") == "up\n");
       const pid_t keeper = child_of(launched.pid, "");
@@ -222,7 +197,7 @@ TEST_CASE("whoever of a container's launch is killed, nothing stays behind") {
       }
       (void)test::read_to_end(launched.server_out.get());
       const long took = ms_since(start);
-      CHECK(all_gone(place) == "");
+      CHECK(test::all_gone(place) == "");
       return took;
     }));
   }
@@ -233,10 +208,11 @@ TEST_CASE("a container's launcher that is killed at any moment leaves nothing be
     return;
   }
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const Place place;
+  const test::Place place;
   const sandbox::Plan plan = test::plan_for(spec_in(place, {"sh", "-c", kStubborn}));
-  for (int step = 0; step < 10; ++step) {
-    const std::chrono::milliseconds delay(step * step * 8);
+  // Close together at the beginning, where the folder of the launch is made and nobody else knows of it.
+  for (int step = 0; step < 18; ++step) {
+    const std::chrono::microseconds delay(step < 10 ? step * 500 : (step - 9) * (step - 9) * 10'000);
     CAPTURE(delay.count());
     const pid_t launcher = ::fork();
     if (launcher == 0) {
@@ -247,7 +223,7 @@ TEST_CASE("a container's launcher that is killed at any moment leaves nothing be
     }
     let_pass(delay);
     ::kill(launcher, SIGKILL);
-    CHECK(all_gone(place) == "");
+    CHECK(test::all_gone(place) == "");
   }
 }
 
@@ -255,7 +231,7 @@ TEST_CASE("podman holds against the probe") {
   if (must_skip()) {
     return;
   }
-  const Place place;
+  const test::Place place;
   const test::Planted planted;
   const sandbox::Plan plan = planted.plan(BackendChoice::podman, [&](sandbox::LaunchSpec& spec) {
     spec.argv = {"sh"};

@@ -2,9 +2,11 @@
 #include "image.hpp"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 
 #include "base/text.hpp"
@@ -87,6 +89,26 @@ Image::~Image() {
 std::string containers_left() {
   return output_of({"/usr/bin/podman", "ps", "-a", "--filter", "label=dev.mcp-cordon=launch", "--format", "{{.Names}}"})
       .value_or("podman cannot be asked");
+}
+
+Place::Place() { fs::create_directory(scratch); }
+
+std::string all_gone(const Place& place) {
+  constexpr int kLooks = 300;
+  constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 50'000'000};
+  std::string left;
+  for (int i = 0; i < kLooks; ++i) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    left = ::waitpid(-1, nullptr, WNOHANG) == 0 ? "a process; " : "";
+    left += containers_left();
+    left += fs::is_empty(place.scratch) ? "" : "; a folder";
+    if (left.empty()) {
+      return {};
+    }
+    ::nanosleep(&kPause, nullptr);
+  }
+  return left;
 }
 
 }  // namespace cordon::test

@@ -37,4 +37,15 @@ std::optional<std::string> output_of(const std::vector<std::string>& argv);
 // Containers of ours that the engine knows, one name a line.
 std::string containers_left();
 
+// Where a launch makes its folder.
+struct Place {
+  TempFolder folder = {};
+  std::string scratch = folder / "scratch";
+  Place();
+};
+
+// What is left of launches there: a child of ours, a container, a folder. Empty within some seconds, since an engine
+// tidies up by itself.
+std::string all_gone(const Place& place);
+
 }  // namespace cordon::test
